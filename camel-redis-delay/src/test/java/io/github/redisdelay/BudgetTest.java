@@ -33,13 +33,8 @@ class BudgetTest {
             Map.entry("RedisDelayConstants", 310),
             Map.entry("ConsumerLoop", 410),
             Map.entry("RedisDelayQueue", 400),
-            Map.entry("RedisDelayEndpoint", 380),
             Map.entry("PartitionedQueue", 370),
             Map.entry("RequestBatcher", 350),
-            Map.entry("MicrometerMeters", 350),
-            Map.entry("RedisDelayConsumer", 350),
-            Map.entry("ManageOperations", 340),
-            Map.entry("MessageMapper", 340),
             Map.entry("ConsumerDeliveries", 330));
 
     private static final Pattern JAVA_COMMENT = Pattern.compile("(?s:/\\*.*?\\*/)|(?m)^\\s*//.*$");

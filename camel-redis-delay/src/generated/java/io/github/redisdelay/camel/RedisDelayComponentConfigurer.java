@@ -53,6 +53,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "database": getOrCreateConfiguration(target).setDatabase(property(camelContext, int.class, value)); return true;
         case "deadletter":
         case "deadLetter": getOrCreateConfiguration(target).setDeadLetter(property(camelContext, boolean.class, value)); return true;
+        case "deadletterreason":
+        case "deadLetterReason": getOrCreateConfiguration(target).setDeadLetterReason(property(camelContext, java.lang.String.class, value)); return true;
         case "deadletterretention":
         case "deadLetterRetention": getOrCreateConfiguration(target).setDeadLetterRetention(property(camelContext, java.lang.String.class, value)); return true;
         case "deduplicationperiod":
@@ -60,12 +62,12 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": getOrCreateConfiguration(target).setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": getOrCreateConfiguration(target).setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
-        case "exceptionclass":
-        case "exceptionClass": getOrCreateConfiguration(target).setExceptionClass(property(camelContext, java.lang.String.class, value)); return true;
         case "executorservice":
         case "executorService": getOrCreateConfiguration(target).setExecutorService(property(camelContext, java.util.concurrent.ExecutorService.class, value)); return true;
-        case "extendmessagevisibility":
-        case "extendMessageVisibility": getOrCreateConfiguration(target).setExtendMessageVisibility(property(camelContext, boolean.class, value)); return true;
+        case "failureexception":
+        case "failureException": getOrCreateConfiguration(target).setFailureException(property(camelContext, java.lang.String.class, value)); return true;
+        case "failurerouteid":
+        case "failureRouteId": getOrCreateConfiguration(target).setFailureRouteId(property(camelContext, java.lang.String.class, value)); return true;
         case "headerfilterstrategy":
         case "headerFilterStrategy": getOrCreateConfiguration(target).setHeaderFilterStrategy(property(camelContext, org.apache.camel.spi.HeaderFilterStrategy.class, value)); return true;
         case "healthcheckconsumerenabled":
@@ -105,7 +107,6 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": getOrCreateConfiguration(target).setPartitions(property(camelContext, int.class, value)); return true;
         case "password": getOrCreateConfiguration(target).setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": getOrCreateConfiguration(target).setPriority(property(camelContext, int.class, value)); return true;
-        case "reason": getOrCreateConfiguration(target).setReason(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": getOrCreateConfiguration(target).setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelays":
@@ -117,8 +118,6 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "replicationTimeout": getOrCreateConfiguration(target).setReplicationTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": getOrCreateConfiguration(target).setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
-        case "routeid":
-        case "routeId": getOrCreateConfiguration(target).setRouteId(property(camelContext, java.lang.String.class, value)); return true;
         case "sslcontextparameters":
         case "sslContextParameters": getOrCreateConfiguration(target).setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": getOrCreateConfiguration(target).setState(property(camelContext, java.lang.String.class, value)); return true;
@@ -169,6 +168,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "database": return int.class;
         case "deadletter":
         case "deadLetter": return boolean.class;
+        case "deadletterreason":
+        case "deadLetterReason": return java.lang.String.class;
         case "deadletterretention":
         case "deadLetterRetention": return java.lang.String.class;
         case "deduplicationperiod":
@@ -176,12 +177,12 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
-        case "exceptionclass":
-        case "exceptionClass": return java.lang.String.class;
         case "executorservice":
         case "executorService": return java.util.concurrent.ExecutorService.class;
-        case "extendmessagevisibility":
-        case "extendMessageVisibility": return boolean.class;
+        case "failureexception":
+        case "failureException": return java.lang.String.class;
+        case "failurerouteid":
+        case "failureRouteId": return java.lang.String.class;
         case "headerfilterstrategy":
         case "headerFilterStrategy": return org.apache.camel.spi.HeaderFilterStrategy.class;
         case "healthcheckconsumerenabled":
@@ -221,7 +222,6 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
-        case "reason": return java.lang.String.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
         case "redeliverydelays":
@@ -233,8 +233,6 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "replicationTimeout": return java.lang.String.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
-        case "routeid":
-        case "routeId": return java.lang.String.class;
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
@@ -281,6 +279,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "database": return getOrCreateConfiguration(target).getDatabase();
         case "deadletter":
         case "deadLetter": return getOrCreateConfiguration(target).isDeadLetter();
+        case "deadletterreason":
+        case "deadLetterReason": return getOrCreateConfiguration(target).getDeadLetterReason();
         case "deadletterretention":
         case "deadLetterRetention": return getOrCreateConfiguration(target).getDeadLetterRetention();
         case "deduplicationperiod":
@@ -288,12 +288,12 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": return getOrCreateConfiguration(target).getDelay();
         case "deliverat":
         case "deliverAt": return getOrCreateConfiguration(target).getDeliverAt();
-        case "exceptionclass":
-        case "exceptionClass": return getOrCreateConfiguration(target).getExceptionClass();
         case "executorservice":
         case "executorService": return getOrCreateConfiguration(target).getExecutorService();
-        case "extendmessagevisibility":
-        case "extendMessageVisibility": return getOrCreateConfiguration(target).isExtendMessageVisibility();
+        case "failureexception":
+        case "failureException": return getOrCreateConfiguration(target).getFailureException();
+        case "failurerouteid":
+        case "failureRouteId": return getOrCreateConfiguration(target).getFailureRouteId();
         case "headerfilterstrategy":
         case "headerFilterStrategy": return getOrCreateConfiguration(target).getHeaderFilterStrategy();
         case "healthcheckconsumerenabled":
@@ -333,7 +333,6 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": return getOrCreateConfiguration(target).getPartitions();
         case "password": return getOrCreateConfiguration(target).getPassword();
         case "priority": return getOrCreateConfiguration(target).getPriority();
-        case "reason": return getOrCreateConfiguration(target).getReason();
         case "redeliverydelay":
         case "redeliveryDelay": return getOrCreateConfiguration(target).getRedeliveryDelay();
         case "redeliverydelays":
@@ -345,8 +344,6 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "replicationTimeout": return getOrCreateConfiguration(target).getReplicationTimeout();
         case "requesttimeout":
         case "requestTimeout": return getOrCreateConfiguration(target).getRequestTimeout();
-        case "routeid":
-        case "routeId": return getOrCreateConfiguration(target).getRouteId();
         case "sslcontextparameters":
         case "sslContextParameters": return getOrCreateConfiguration(target).getSslContextParameters();
         case "state": return getOrCreateConfiguration(target).getState();

@@ -43,6 +43,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "database": target.getConfiguration().setDatabase(property(camelContext, int.class, value)); return true;
         case "deadletter":
         case "deadLetter": target.getConfiguration().setDeadLetter(property(camelContext, boolean.class, value)); return true;
+        case "deadletterreason":
+        case "deadLetterReason": target.getConfiguration().setDeadLetterReason(property(camelContext, java.lang.String.class, value)); return true;
         case "deadletterretention":
         case "deadLetterRetention": target.getConfiguration().setDeadLetterRetention(property(camelContext, java.lang.String.class, value)); return true;
         case "deduplicationperiod":
@@ -50,16 +52,16 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": target.getConfiguration().setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": target.getConfiguration().setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
-        case "exceptionclass":
-        case "exceptionClass": target.getConfiguration().setExceptionClass(property(camelContext, java.lang.String.class, value)); return true;
         case "exceptionhandler":
         case "exceptionHandler": target.setExceptionHandler(property(camelContext, org.apache.camel.spi.ExceptionHandler.class, value)); return true;
         case "exchangepattern":
         case "exchangePattern": target.setExchangePattern(property(camelContext, org.apache.camel.ExchangePattern.class, value)); return true;
         case "executorservice":
         case "executorService": target.getConfiguration().setExecutorService(property(camelContext, java.util.concurrent.ExecutorService.class, value)); return true;
-        case "extendmessagevisibility":
-        case "extendMessageVisibility": target.getConfiguration().setExtendMessageVisibility(property(camelContext, boolean.class, value)); return true;
+        case "failureexception":
+        case "failureException": target.getConfiguration().setFailureException(property(camelContext, java.lang.String.class, value)); return true;
+        case "failurerouteid":
+        case "failureRouteId": target.getConfiguration().setFailureRouteId(property(camelContext, java.lang.String.class, value)); return true;
         case "headerfilterstrategy":
         case "headerFilterStrategy": target.getConfiguration().setHeaderFilterStrategy(property(camelContext, org.apache.camel.spi.HeaderFilterStrategy.class, value)); return true;
         case "importoptions":
@@ -95,7 +97,6 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": target.getConfiguration().setPartitions(property(camelContext, int.class, value)); return true;
         case "password": target.getConfiguration().setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": target.getConfiguration().setPriority(property(camelContext, int.class, value)); return true;
-        case "reason": target.getConfiguration().setReason(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": target.getConfiguration().setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelays":
@@ -107,8 +108,6 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "replicationTimeout": target.getConfiguration().setReplicationTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": target.getConfiguration().setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
-        case "routeid":
-        case "routeId": target.getConfiguration().setRouteId(property(camelContext, java.lang.String.class, value)); return true;
         case "sslcontextparameters":
         case "sslContextParameters": target.getConfiguration().setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": target.getConfiguration().setState(property(camelContext, java.lang.String.class, value)); return true;
@@ -154,6 +153,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "database": return int.class;
         case "deadletter":
         case "deadLetter": return boolean.class;
+        case "deadletterreason":
+        case "deadLetterReason": return java.lang.String.class;
         case "deadletterretention":
         case "deadLetterRetention": return java.lang.String.class;
         case "deduplicationperiod":
@@ -161,16 +162,16 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
-        case "exceptionclass":
-        case "exceptionClass": return java.lang.String.class;
         case "exceptionhandler":
         case "exceptionHandler": return org.apache.camel.spi.ExceptionHandler.class;
         case "exchangepattern":
         case "exchangePattern": return org.apache.camel.ExchangePattern.class;
         case "executorservice":
         case "executorService": return java.util.concurrent.ExecutorService.class;
-        case "extendmessagevisibility":
-        case "extendMessageVisibility": return boolean.class;
+        case "failureexception":
+        case "failureException": return java.lang.String.class;
+        case "failurerouteid":
+        case "failureRouteId": return java.lang.String.class;
         case "headerfilterstrategy":
         case "headerFilterStrategy": return org.apache.camel.spi.HeaderFilterStrategy.class;
         case "importoptions":
@@ -206,7 +207,6 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
-        case "reason": return java.lang.String.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
         case "redeliverydelays":
@@ -218,8 +218,6 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "replicationTimeout": return java.lang.String.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
-        case "routeid":
-        case "routeId": return java.lang.String.class;
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
@@ -261,6 +259,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "database": return target.getConfiguration().getDatabase();
         case "deadletter":
         case "deadLetter": return target.getConfiguration().isDeadLetter();
+        case "deadletterreason":
+        case "deadLetterReason": return target.getConfiguration().getDeadLetterReason();
         case "deadletterretention":
         case "deadLetterRetention": return target.getConfiguration().getDeadLetterRetention();
         case "deduplicationperiod":
@@ -268,16 +268,16 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": return target.getConfiguration().getDelay();
         case "deliverat":
         case "deliverAt": return target.getConfiguration().getDeliverAt();
-        case "exceptionclass":
-        case "exceptionClass": return target.getConfiguration().getExceptionClass();
         case "exceptionhandler":
         case "exceptionHandler": return target.getExceptionHandler();
         case "exchangepattern":
         case "exchangePattern": return target.getExchangePattern();
         case "executorservice":
         case "executorService": return target.getConfiguration().getExecutorService();
-        case "extendmessagevisibility":
-        case "extendMessageVisibility": return target.getConfiguration().isExtendMessageVisibility();
+        case "failureexception":
+        case "failureException": return target.getConfiguration().getFailureException();
+        case "failurerouteid":
+        case "failureRouteId": return target.getConfiguration().getFailureRouteId();
         case "headerfilterstrategy":
         case "headerFilterStrategy": return target.getConfiguration().getHeaderFilterStrategy();
         case "importoptions":
@@ -313,7 +313,6 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": return target.getConfiguration().getPartitions();
         case "password": return target.getConfiguration().getPassword();
         case "priority": return target.getConfiguration().getPriority();
-        case "reason": return target.getConfiguration().getReason();
         case "redeliverydelay":
         case "redeliveryDelay": return target.getConfiguration().getRedeliveryDelay();
         case "redeliverydelays":
@@ -325,8 +324,6 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "replicationTimeout": return target.getConfiguration().getReplicationTimeout();
         case "requesttimeout":
         case "requestTimeout": return target.getConfiguration().getRequestTimeout();
-        case "routeid":
-        case "routeId": return target.getConfiguration().getRouteId();
         case "sslcontextparameters":
         case "sslContextParameters": return target.getConfiguration().getSslContextParameters();
         case "state": return target.getConfiguration().getState();

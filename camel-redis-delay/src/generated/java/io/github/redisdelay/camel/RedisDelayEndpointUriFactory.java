@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(58);
+        Set<String> props = new HashSet<>(57);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -36,15 +36,16 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("configurationUri");
         props.add("database");
         props.add("deadLetter");
+        props.add("deadLetterReason");
         props.add("deadLetterRetention");
         props.add("deduplicationPeriod");
         props.add("delay");
         props.add("deliverAt");
-        props.add("exceptionClass");
         props.add("exceptionHandler");
         props.add("exchangePattern");
         props.add("executorService");
-        props.add("extendMessageVisibility");
+        props.add("failureException");
+        props.add("failureRouteId");
         props.add("headerFilterStrategy");
         props.add("importOptions");
         props.add("keyPrefix");
@@ -66,14 +67,12 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("password");
         props.add("priority");
         props.add("queueName");
-        props.add("reason");
         props.add("redeliveryDelay");
         props.add("redeliveryDelays");
         props.add("redeliveryJitter");
         props.add("redisson");
         props.add("replicationTimeout");
         props.add("requestTimeout");
-        props.add("routeId");
         props.add("sslContextParameters");
         props.add("state");
         props.add("synchronous");

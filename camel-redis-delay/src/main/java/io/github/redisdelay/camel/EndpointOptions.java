@@ -61,9 +61,9 @@ final class EndpointOptions {
         Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
         names.addAll(own);
         checkChooses("all", component.isAll());
-        checkChooses("exceptionClass", component.getExceptionClass() != null);
-        checkChooses("reason", component.getReason() != null);
-        checkChooses("routeId", component.getRouteId() != null);
+        checkChooses("failureException", component.getFailureException() != null);
+        checkChooses("deadLetterReason", component.getDeadLetterReason() != null);
+        checkChooses("failureRouteId", component.getFailureRouteId() != null);
         checkChooses("importOptions[from]", component.getImportOptions().containsKey("from"));
         RedisDelayConfiguration options = component.copy();
         if (names.contains("delay") || names.contains("deliverAt")) {

@@ -28,7 +28,7 @@ public final class ManagedQueue {
 
     private final Queue queue;
     private final CachedStats figures;
-    private final Calls calls;
+    private final QueueCalls calls;
 
     /**
      * The queue as its endpoints know it.
@@ -37,17 +37,7 @@ public final class ManagedQueue {
      */
     record Queue(String name, String keyPrefix, boolean deadLetters, int partitions, String serviceUrl, String place) {}
 
-    /** Calls to the queue, which wait for the answer. */
-    interface Calls {
-
-        /**
-         * @param failed what it means if there is no answer, for the error
-         * @throws RuntimeCamelException if Redis cannot be asked, or refuses
-         */
-        <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call);
-    }
-
-    ManagedQueue(Queue queue, CachedStats figures, Calls calls) {
+    ManagedQueue(Queue queue, CachedStats figures, QueueCalls calls) {
         this.queue = queue;
         this.figures = figures;
         this.calls = calls;

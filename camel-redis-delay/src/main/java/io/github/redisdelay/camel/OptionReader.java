@@ -130,9 +130,9 @@ public record OptionReader(RedisDelayConfiguration options) {
                 // The component's limit is meant for lists.
                 MessageChoice.ofOptions(
                         options.isAll(),
-                        options.getExceptionClass(),
-                        options.getReason(),
-                        options.getRouteId(),
+                        options.getFailureException(),
+                        options.getDeadLetterReason(),
+                        options.getFailureRouteId(),
                         own.contains("limit") ? options.getLimit() : null),
                 MessageScope.of(options.getState()));
     }
@@ -144,19 +144,14 @@ public record OptionReader(RedisDelayConfiguration options) {
         int most = ConsumerOptions.MAX_MESSAGES;
         OptionValues.check("maxMessagesPerPoll", messages, 1, most, "from 1 to " + most);
         String text = options.getVisibilityTimeout();
-        Duration lease = Durations.parse("option 'visibilityTimeout'", text);
+        Duration lease = duration("visibilityTimeout", text);
         if (lease.compareTo(ConsumerOptions.MIN_VISIBILITY_TIMEOUT) < 0
                 || lease.compareTo(ConsumerOptions.MAX_VISIBILITY_TIMEOUT) > 0) {
             throw new IllegalArgumentException("option 'visibilityTimeout' is '" + text
                     + "': it must be from 100 milliseconds to 365 days" + Durations.askForUnit(text));
         }
-        return new ConsumerOptions(
-                concurrent,
-                messages,
-                lease,
-                options.isExtendMessageVisibility(),
-                Durations.parse("option 'maximumVisibilityExtension'", options.getMaximumVisibilityExtension()),
-                "unnamed");
+        Duration extension = duration("maximumVisibilityExtension", options.getMaximumVisibilityExtension());
+        return new ConsumerOptions(concurrent, messages, lease, !extension.isZero(), extension, "unnamed");
     }
 
     public RetryPolicy retries() {
@@ -166,9 +161,9 @@ public record OptionReader(RedisDelayConfiguration options) {
         int otherwise = steps.isEmpty() ? RetryPolicy.DEFAULT_MAXIMUM_REDELIVERIES : steps.size();
         return new RetryPolicy(
                 options.getMaximumRedeliveries() == null ? otherwise : options.getMaximumRedeliveries(),
-                Durations.parse("option 'redeliveryDelay'", options.getRedeliveryDelay()),
+                duration("redeliveryDelay", options.getRedeliveryDelay()),
                 options.getBackOffMultiplier(),
-                Durations.parse("option 'maximumRedeliveryDelay'", options.getMaximumRedeliveryDelay()),
+                duration("maximumRedeliveryDelay", options.getMaximumRedeliveryDelay()),
                 options.getRedeliveryJitter(),
                 steps);
     }
@@ -226,28 +221,26 @@ public record OptionReader(RedisDelayConfiguration options) {
         return new DeadLetterTrimmer.Limits(retention == null ? Duration.ZERO : retention, most);
     }
 
+    /** Leases must not end before a batch is done. */
     private ConsumerSettings.Batches batches(ConsumerOptions claims) {
         ConsumerSettings.Batches batches = batches();
-        if (claims.extendVisibility()) {
-            checkHalf(batches.timeout(), claims.maximumExtension(), "maximumVisibilityExtension");
-        } else {
-            checkHalf(batches.timeout(), claims.visibilityTimeout(), "visibilityTimeout");
+        Duration held = claims.extendVisibility() ? claims.maximumExtension() : claims.visibilityTimeout();
+        if (batches.timeout().compareTo(held.dividedBy(2)) > 0) {
+            throw new IllegalArgumentException("option 'batchTimeout' is '" + options.getBatchTimeout()
+                    + "': it must be at most half of option '"
+                    + (claims.extendVisibility() ? "maximumVisibilityExtension" : "visibilityTimeout") + "' (" + held
+                    + ")");
         }
         return batches;
     }
 
     private ConsumerSettings.Batches batches() {
         return new ConsumerSettings.Batches(
-                options.getBatchSize(), Durations.parse("option 'batchTimeout'", options.getBatchTimeout()));
+                options.getBatchSize(), duration("batchTimeout", options.getBatchTimeout()));
     }
 
-    /** Leases must not end before a batch is done. */
-    private void checkHalf(Duration timeout, Duration held, String option) {
-        if (timeout.compareTo(held.dividedBy(2)) > 0) {
-            throw new IllegalArgumentException("option 'batchTimeout' is '" + options.getBatchTimeout()
-                    + "': it must be at most half of option '" + option + "' (" + held + ")"
-                    + (options.isExtendMessageVisibility() ? "" : ", as leases are not extended"));
-        }
+    private static Duration duration(String option, String text) {
+        return Durations.parse("option '" + option + "'", text);
     }
 
     private static Duration positiveOrNull(String option, String text, String hint) {

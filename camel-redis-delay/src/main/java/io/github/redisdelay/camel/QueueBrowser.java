@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.StoredMessageReader;
@@ -20,8 +22,7 @@ import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
 /**
- * A look at a queue by Camel's tools, which want exchanges: at the messages that wait, those that are being delivered, or the
- * dead letters. It claims and changes nothing, and keeps nothing of what it has found.
+ * Reads a queue for Camel's tools, which want exchanges: its delayed messages, its leased ones, or the dead letters. It claims and changes nothing, and keeps nothing of what it has found.
  */
 final class QueueBrowser {
 
@@ -34,15 +35,15 @@ final class QueueBrowser {
     private final MessageState state;
     private final MessageMapper mapper;
     private final Supplier<Exchange> exchanges;
-    private final ManagedQueue.Calls calls;
+    private final QueueCalls calls;
 
-    private record Page(String queue, Stream<StoredMessage> messages, String next) {}
+    private record Page(Stream<StoredMessage> messages, String next) {}
 
     /**
-     * @param scope which messages; null for those that wait
+     * @param scope which messages; null for the delayed ones
      * @param exchanges makes an exchange
      */
-    QueueBrowser(MessageScope scope, MessageMapper mapper, Supplier<Exchange> exchanges, ManagedQueue.Calls calls) {
+    QueueBrowser(MessageScope scope, MessageMapper mapper, Supplier<Exchange> exchanges, QueueCalls calls) {
         this.dead = scope == MessageScope.DEAD;
         this.state = scope == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
         this.mapper = mapper;
@@ -53,38 +54,42 @@ final class QueueBrowser {
     /**
      * The first messages in the order of a list.
      *
-     * @param limit how many are returned at the most
-     * @param most how many are looked at at the most
+     * @param limit how many are returned at the most; 0 and what is above {@code most} mean that
+     * @param most how many are read at the most
      * @param filter which are returned; null for all
      * @throws org.apache.camel.RuntimeCamelException if Redis cannot be asked
      */
     List<Exchange> browse(int limit, int most, Predicate<Exchange> filter) {
+        int wanted = limit > 0 ? Math.min(limit, most) : most;
         List<Exchange> found = new ArrayList<>();
         String cursor = null;
-        int left = filter == null ? Math.min(limit, most) : most;
-        do {
-            String from = cursor;
-            int size = Math.min(PAGE, left);
-            Page page = calls.ask(FAILED, queue -> page(queue, from, size));
-            page.messages()
-                    .map(message -> exchange(page.queue(), message))
-                    .filter(exchange -> filter == null || filter.test(exchange))
-                    .limit(limit - found.size())
-                    .forEach(found::add);
-            left -= size;
-            cursor = page.next();
-        } while (cursor != null && left > 0 && found.size() < limit);
-        return found;
+        int left = filter == null ? wanted : most;
+        Reference<OpenClient> held = calls.client().get(); // for all pages
+        try {
+            do {
+                String from = cursor;
+                int size = Math.min(PAGE, left);
+                Page page = calls.ask(FAILED, queue -> page(dead ? queue.deadLetters() : queue, from, size));
+                page.messages()
+                        .map(this::exchange)
+                        .filter(exchange -> filter == null || filter.test(exchange))
+                        .limit(wanted - found.size())
+                        .forEach(found::add);
+                left -= size;
+                cursor = page.next();
+            } while (cursor != null && left > 0 && found.size() < wanted);
+            return found;
+        } finally {
+            held.release();
+        }
     }
 
-    private CompletableFuture<Page> page(DelayQueue whole, String from, int size) {
-        DelayQueue queue = dead ? whole.deadLetters() : whole;
+    private CompletableFuture<Page> page(DelayQueue queue, String from, int size) {
         return queue.browse(state, PageStart.next(from), size).thenCompose(page -> {
             List<CompletableFuture<Optional<StoredMessage>>> messages =
                     page.messages().stream().map(info -> queue.get(info.id())).toList();
             return CompletableFuture.allOf(messages.toArray(CompletableFuture[]::new))
                     .thenApply(all -> new Page(
-                            whole.name(),
                             messages.stream()
                                     .flatMap(message -> message.join().stream())
                                     // It may have been claimed, or finished, in between.
@@ -93,10 +98,10 @@ final class QueueBrowser {
         });
     }
 
-    private Exchange exchange(String queue, StoredMessage stored) {
+    private Exchange exchange(StoredMessage stored) {
         Exchange exchange = exchanges.get();
         Message message = exchange.getMessage();
-        StoredMessageReader.fill(stored, queue, mapper, message, exchange);
+        StoredMessageReader.fill(stored, calls.name(), mapper, message, exchange);
         StoredMessageReader.headersOf(stored.info(), dead).forEach(message::setHeader);
         message.setHeader(Exchange.MESSAGE_TIMESTAMP, stored.scheduledMicros() / 1000);
         return exchange;

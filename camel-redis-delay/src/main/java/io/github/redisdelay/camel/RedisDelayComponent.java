@@ -5,7 +5,6 @@ import io.github.redisdelay.camel.connection.ClientRegistry;
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
-import io.github.redisdelay.camel.connection.SpringBootProperties;
 import io.github.redisdelay.camel.delivery.ConsumerNames;
 import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.monitor.Meters;
@@ -23,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
 import org.apache.camel.SSLContextParametersAware;
@@ -31,6 +31,8 @@ import org.apache.camel.spi.annotations.Component;
 import org.apache.camel.support.HealthCheckComponent;
 import org.apache.camel.util.PropertiesHelper;
 import org.apache.camel.util.URISupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Schedules messages with a delay and receives them when they are due, kept in Redis.
@@ -51,6 +53,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                     "Whether addresses that begin with rediss:// use the SSLContextParameters of the CamelContext, where"
                             + " the option sslContextParameters is not set")
     private boolean useGlobalSslContextParameters;
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayComponent.class);
 
     private final StartupLog startReport = new StartupLog();
     private final UnusedQueues unusedQueues = new UnusedQueues();
@@ -149,9 +153,16 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         return startReport;
     }
 
-    /** The warnings of options without effect that were logged. */
-    OncePerName unusedOptions() {
-        return unusedOptions;
+    /**
+     * Warns of options without effect. One line for each endpoint: where it is used on both sides, each option has an effect on
+     * one of them. An endpoint may be made anew for each message, as by toD with cacheSize=-1.
+     *
+     * @param options null if there are none
+     */
+    void warnOfUnused(RedisDelayEndpoint endpoint, String options) {
+        if (options != null && unusedOptions.note(endpoint.getEndpointUri()) != null) {
+            LOG.warn("queue '{}': {}", endpoint.getQueueName(), options);
+        }
     }
 
     UnusedQueues unusedQueues() {
@@ -161,6 +172,25 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     /** Gives names to consumers without a route. */
     ConsumerNames consumerNames() {
         return consumerNames;
+    }
+
+    /** The consumers of all components of a context. */
+    static Stream<RedisDelayConsumer> consumers(CamelContext context) {
+        return context.getComponentNames().stream()
+                .map(context::hasComponent)
+                .filter(RedisDelayComponent.class::isInstance)
+                .flatMap(component -> ((RedisDelayComponent) component).consumers.stream());
+    }
+
+    ImportModule.Site importSite(Meters.MeteredQueue queue, String routeId, long maximumQueueLength) {
+        return new ImportModule.Site(
+                queue.queue(),
+                queue,
+                meters(),
+                routeId,
+                threads()::goOn,
+                threads().timers(),
+                maximumQueueLength);
     }
 
     /** Its consumers that are started. Each adds and removes itself. */
@@ -268,12 +298,6 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
             throw new IllegalStateException("CamelContext '" + getCamelContext().getName()
                     + "' is stopped: stop the threads that call redis-delay before it stops");
         }
-    }
-
-    @Override
-    protected void doInit() throws Exception {
-        super.doInit();
-        SpringBootProperties.warnOfIgnored(this, new RedisDelayEndpointUriFactory().propertyNames());
     }
 
     @Override

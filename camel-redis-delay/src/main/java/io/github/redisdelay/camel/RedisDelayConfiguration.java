@@ -101,13 +101,13 @@ public class RedisDelayConfiguration implements Cloneable {
     private int outlookSteps = 60;
 
     @UriParam(label = "producer,advanced")
-    private String exceptionClass;
+    private String failureException;
 
     @UriParam(label = "producer,advanced")
-    private String reason;
+    private String deadLetterReason;
 
     @UriParam(label = "producer,advanced")
-    private String routeId;
+    private String failureRouteId;
 
     @UriParam(label = "producer", defaultValue = "false")
     private boolean all;
@@ -144,9 +144,6 @@ public class RedisDelayConfiguration implements Cloneable {
 
     @UriParam(label = "consumer", defaultValue = "30s", javaType = "java.time.Duration")
     private String visibilityTimeout = "30s";
-
-    @UriParam(label = "consumer", defaultValue = "true")
-    private boolean extendMessageVisibility = true;
 
     @UriParam(label = "consumer", defaultValue = "1h", javaType = "java.time.Duration")
     private String maximumVisibilityExtension = "1h";
@@ -326,7 +323,7 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * The delay of messages, 0 or more: 30m, 1h30m or PT30M; a bare number is milliseconds. Without delay and
-     * deliverAt a message is due at once. The headers CamelRedisDelay and CamelRedisDelayDeliverAt win over it.
+     * deliverAt a message is due at once. The headers CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over it.
      */
     public void setDelay(String delay) {
         this.delay = delay;
@@ -338,7 +335,7 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * The time to deliver messages at: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than
-     * 100000000000 look like seconds and are an error. A time in the past means now. Must not be combined with delay; the headers CamelRedisDelay and CamelRedisDelayDeliverAt win over
+     * 100000000000 look like seconds and are an error. A time in the past means now. Must not be combined with delay; the headers CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over
      * it.
      */
     public void setDeliverAt(String deliverAt) {
@@ -502,20 +499,11 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * The lease, from 100 ms to 365 days: for how long a message that was claimed is hidden from other consumers. It is
-     * extended while the work goes on (see extendMessageVisibility); if this JVM dies, the message is delivered again when it
+     * extended while the work goes on (see maximumVisibilityExtension); if this JVM dies, the message is delivered again when it
      * ends.
      */
     public void setVisibilityTimeout(String visibilityTimeout) {
         this.visibilityTimeout = visibilityTimeout;
-    }
-
-    public boolean isExtendMessageVisibility() {
-        return extendMessageVisibility;
-    }
-
-    /** True if the lease of a message is extended as long as its exchange is under way. */
-    public void setExtendMessageVisibility(boolean extendMessageVisibility) {
-        this.extendMessageVisibility = extendMessageVisibility;
     }
 
     public String getMaximumVisibilityExtension() {
@@ -523,8 +511,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The longest time after its start for which an exchange's lease is extended. After that a warning names it, and its message
-     * is delivered again when the lease expires.
+     * The longest time after its start for which an exchange's lease is extended; 0 to extend none. After that a warning names
+     * the exchange, and its message is delivered again when the lease expires.
      */
     public void setMaximumVisibilityExtension(String maximumVisibilityExtension) {
         this.maximumVisibilityExtension = maximumVisibilityExtension;
@@ -689,40 +677,39 @@ public class RedisDelayConfiguration implements Cloneable {
         this.outlookSteps = outlookSteps;
     }
 
-    public String getExceptionClass() {
-        return exceptionClass;
+    public String getFailureException() {
+        return failureException;
     }
 
     /**
      * Only messages whose last delivery failed with this exception (the name of its class, such as java.net.ConnectException; without
-     * a package, of any package) are redriven, purged or promoted. The header CamelRedisDelayExceptionClass wins over it.
+     * a package, of any package) are redriven, purged or promoted.
      */
-    public void setExceptionClass(String exceptionClass) {
-        this.exceptionClass = exceptionClass;
+    public void setFailureException(String failureException) {
+        this.failureException = failureException;
     }
 
-    public String getReason() {
-        return reason;
+    public String getDeadLetterReason() {
+        return deadLetterReason;
     }
 
     /**
      * Only dead letters that were given up for this reason (failed, retryAfter, leaseExpired, expired, unreadable, or what their route
-     * said) are redriven or purged; or promoted, with state=dead. The header CamelRedisDelayReason wins over it.
+     * said) are redriven or purged; or promoted, with state=dead.
      */
-    public void setReason(String reason) {
-        this.reason = reason;
+    public void setDeadLetterReason(String deadLetterReason) {
+        this.deadLetterReason = deadLetterReason;
     }
 
-    public String getRouteId() {
-        return routeId;
+    public String getFailureRouteId() {
+        return failureRouteId;
     }
 
     /**
-     * Only messages whose last delivery failed in this route are redriven, purged or promoted. The header CamelRedisDelayRouteId
-     * wins over it.
+     * Only messages whose last delivery failed in this route are redriven, purged or promoted.
      */
-    public void setRouteId(String routeId) {
-        this.routeId = routeId;
+    public void setFailureRouteId(String failureRouteId) {
+        this.failureRouteId = failureRouteId;
     }
 
     public boolean isAll() {
@@ -731,8 +718,7 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * True if redrive, purge and promote mean all messages. Without it they need the id of a message, or one of the options
-     * exceptionClass, reason, routeId and limit, or their headers. Cannot be set on the component. The header CamelRedisDelayAll
-     * wins over it.
+     * failureException, deadLetterReason, failureRouteId and limit, or the header CamelRedisDelayLimit. Cannot be set on the component.
      */
     public void setAll(boolean all) {
         this.all = all;

@@ -11,343 +11,255 @@ import org.apache.camel.spi.Metadata;
  */
 public final class RedisDelayConstants {
 
-    @Metadata(
-            label = "producer",
-            description = "The delay of the message to schedule or to reschedule: a java.time.Duration, a number of"
-                    + " milliseconds, or text such as 30m, 1h30m or PT30M. Wins over the options delay and deliverAt."
-                    + " Removed after the message was stored.",
-            javaType = "java.time.Duration")
-    public static final String DELAY = "CamelRedisDelay";
+    /**
+     * The delay of the message to schedule or to reschedule: a java.time.Duration, a number of milliseconds, or text
+     * such as 30m, 1h30m or PT30M. Wins over the options delay and deliverAt. Removed after the message was stored.
+     */
+    @Metadata(label = "producer", javaType = "java.time.Duration")
+    public static final String DELAY = "CamelRedisDelayDelay";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The time to deliver the message at: an Instant, Date, ZonedDateTime, OffsetDateTime, a number of milliseconds"
-                            + " since 1970 (fewer than 100000000000 look like seconds and are an error), or ISO-8601 text with"
-                            + " an offset. A time in the past means now. Wins over the options delay and deliverAt; must not be combined with the header CamelRedisDelay. Removed after the"
-                            + " message was stored.",
-            javaType = "java.time.Instant")
+    /**
+     * The time to deliver the message at: an Instant, Date, ZonedDateTime, OffsetDateTime, a number of milliseconds
+     * since 1970 (fewer than 100000000000 look like seconds and are an error), or ISO-8601 text with an offset. A time
+     * in the past means now. Wins over the options delay and deliverAt; must not be combined with the header
+     * CamelRedisDelayDelay. Removed after the message was stored.
+     */
+    @Metadata(label = "producer", javaType = "java.time.Instant")
     public static final String DELIVER_AT = "CamelRedisDelayDeliverAt";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The id to schedule a message under, or to find it by, at most 256 bytes without control characters. Generated and time-ordered when a"
-                            + " message is scheduled without one. For cancel, reschedule, promote, redrive and purge it may be a"
-                            + " Collection of ids. The only header that asks for an id, but for CamelRedisDelayDeadLetterId of redrive,"
-                            + " purge and get.",
-            javaType = "String")
+    /**
+     * The id to schedule a message under, or to find it by, at most 256 bytes without control characters. Generated and
+     * time-ordered when a message is scheduled without one. For cancel, reschedule, promote, redrive and purge it may
+     * be a Collection of ids. The only header that asks for an id, but for CamelRedisDelayDeadLetterId of redrive,
+     * purge and get.
+     */
+    @Metadata(label = "producer", javaType = "String")
     public static final String SCHEDULE_ID = "CamelRedisDelayScheduleId";
 
+    /** The operation to do. Wins over the option operation. Removed after it was done. */
     @Metadata(
             label = "producer",
-            description = "The operation to do. Wins over the option operation. Removed after it was done.",
             javaType = "String",
             enums =
                     "schedule,cancel,reschedule,promote,get,list,stats,outlook,queues,pause,resume,redrive,purge,check,import")
     public static final String OPERATION = "CamelRedisDelayOperation";
 
-    @Metadata(
-            label = "common",
-            description =
-                    "The id of the message: set by the consumer, and by the producer as a result. After a batch, a List of the"
-                            + " ids in the order of the elements.",
-            javaType = "String")
+    /**
+     * The id of the message: set by the consumer, and by the producer as a result. After a batch, a List of the ids in
+     * the order of the elements.
+     */
+    @Metadata(label = "common", javaType = "String")
     public static final String MESSAGE_ID = "CamelRedisDelayMessageId";
 
-    @Metadata(
-            label = "common",
-            description = "The name of the queue: set by the consumer, and by the producer as a result.",
-            javaType = "String")
+    /** The name of the queue: set by the consumer, and by the producer as a result. */
+    @Metadata(label = "common", javaType = "String")
     public static final String QUEUE = "CamelRedisDelayQueue";
 
-    @Metadata(
-            label = "common",
-            description =
-                    "The time when the message was scheduled, by the Redis server's clock, in milliseconds since 1970: set by the consumer,"
-                            + " and by the producer as a result. After a batch, a List in the order of the elements.",
-            javaType = "long")
+    /**
+     * The time when the message was scheduled, by the Redis server's clock, in milliseconds since 1970: set by the
+     * consumer, and by the producer as a result. After a batch, a List in the order of the elements.
+     */
+    @Metadata(label = "common", javaType = "long")
     public static final String SCHEDULED_TIME = "CamelRedisDelayScheduledTime";
 
-    @Metadata(
-            label = "common",
-            description =
-                    "The time when the message is or was due, by the Redis server's clock, in milliseconds since 1970: set by the consumer,"
-                            + " and by the producer as a result of schedule, reschedule, promote and get. After a batch, a"
-                            + " List in the order of the elements.",
-            javaType = "long")
+    /**
+     * The time when the message is or was due, by the Redis server's clock, in milliseconds since 1970: set by the
+     * consumer, and by the producer as a result of schedule, reschedule, promote and get. After a batch, a List in the
+     * order of the elements.
+     */
+    @Metadata(label = "common", javaType = "long")
     public static final String DUE_TIME = "CamelRedisDelayDueTime";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The state of the message when it was cancelled, rescheduled, promoted, redriven or purged: delayed, leased (it is"
-                            + " being delivered), dead or none. Set as a result of these operations; for several ids a List in their"
-                            + " order.",
-            javaType = "String",
-            enums = "delayed,leased,dead,none")
+    /**
+     * The state of the message when it was cancelled, rescheduled, promoted, redriven or purged: delayed, leased (it is
+     * being delivered), dead or none. Set as a result of these operations; for several ids a List in their order.
+     */
+    @Metadata(label = "producer", javaType = "String", enums = "delayed,leased,dead,none")
     public static final String PREVIOUS_STATE = "CamelRedisDelayPreviousState";
 
-    @Metadata(
-            label = "common",
-            description =
-                    "The number of this delivery of the message: 1 for the first; for a consumer of dead letters, of the dead"
-                            + " letter. The operation get sets how many there were, also for a dead letter those of its message.",
-            javaType = "int")
+    /**
+     * The number of this delivery of the message: 1 for the first; for a consumer of dead letters, of the dead letter.
+     * The operation get sets how many there were, also for a dead letter those of its message.
+     */
+    @Metadata(label = "common", javaType = "int")
     public static final String ATTEMPT = "CamelRedisDelayAttempt";
 
-    @Metadata(
-            label = "consumer",
-            description = "The lateness of the delivery when it was handed to the route, in milliseconds.",
-            javaType = "long")
+    /** The lateness of the delivery when it was handed to the route, in milliseconds. */
+    @Metadata(label = "consumer", javaType = "long")
     public static final String LATENESS = "CamelRedisDelayLateness";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The priority of the message to schedule, 0 to 9: among due messages, the highest is delivered"
-                            + " first. Wins over the option priority. Removed after the message was stored.",
-            javaType = "int")
+    /**
+     * The priority of the message to schedule, 0 to 9: among due messages, the highest is delivered first. Wins over
+     * the option priority. Removed after the message was stored.
+     */
+    @Metadata(label = "producer", javaType = "int")
     public static final String PRIORITY = "CamelRedisDelayPriority";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The time after its due time within which the message may be delivered: a java.time.Duration, a number of"
-                            + " milliseconds, or text such as 30m. After that it is expired. Wins over the option timeToLive."
-                            + " Removed after the message was stored.",
-            javaType = "java.time.Duration")
+    /**
+     * The time after its due time within which the message may be delivered: a java.time.Duration, a number of
+     * milliseconds, or text such as 30m. After that it is expired. Wins over the option timeToLive. Removed after the
+     * message was stored.
+     */
+    @Metadata(label = "producer", javaType = "java.time.Duration")
     public static final String TIME_TO_LIVE = "CamelRedisDelayTimeToLive";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The time for which the message's id stays a duplicate after it was acknowledged or expired: a"
-                            + " java.time.Duration, a number of milliseconds, or text such as 1h. Wins over the option"
-                            + " deduplicationPeriod. Removed after the message was stored.",
-            javaType = "java.time.Duration")
+    /**
+     * The time for which the message's id stays a duplicate after it was acknowledged or expired: a java.time.Duration,
+     * a number of milliseconds, or text such as 1h. Wins over the option deduplicationPeriod. Removed after the message
+     * was stored.
+     */
+    @Metadata(label = "producer", javaType = "java.time.Duration")
     public static final String DEDUPLICATION_PERIOD = "CamelRedisDelayDeduplicationPeriod";
 
-    @Metadata(
-            label = "producer",
-            description = "The maximumRedeliveries of the message to schedule, in the place of its consumer's option."
-                    + " Removed after the message was stored.",
-            javaType = "int")
+    /**
+     * The maximumRedeliveries of the message to schedule, in the place of its consumer's option. Removed after the
+     * message was stored.
+     */
+    @Metadata(label = "producer", javaType = "int")
     public static final String MAXIMUM_REDELIVERIES = "CamelRedisDelayMaximumRedeliveries";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The redeliveryDelay of the message to schedule, in the place of its consumer's option. Removed"
-                            + " after the message was stored.",
-            javaType = "java.time.Duration")
+    /**
+     * The redeliveryDelay of the message to schedule, in the place of its consumer's option. Removed after the message
+     * was stored.
+     */
+    @Metadata(label = "producer", javaType = "java.time.Duration")
     public static final String REDELIVERY_DELAY = "CamelRedisDelayRedeliveryDelay";
 
-    @Metadata(
-            label = "producer",
-            description = "The backOffMultiplier of the message to schedule, in the place of its consumer's option."
-                    + " Removed after the message was stored.",
-            javaType = "double")
+    /**
+     * The backOffMultiplier of the message to schedule, in the place of its consumer's option. Removed after the
+     * message was stored.
+     */
+    @Metadata(label = "producer", javaType = "double")
     public static final String BACK_OFF_MULTIPLIER = "CamelRedisDelayBackOffMultiplier";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The maximumRedeliveryDelay of the message to schedule, in the place of its consumer's option."
-                            + " Removed after the message was stored.",
-            javaType = "java.time.Duration")
+    /**
+     * The maximumRedeliveryDelay of the message to schedule, in the place of its consumer's option. Removed after the
+     * message was stored.
+     */
+    @Metadata(label = "producer", javaType = "java.time.Duration")
     public static final String MAXIMUM_REDELIVERY_DELAY = "CamelRedisDelayMaximumRedeliveryDelay";
 
-    @Metadata(
-            label = "producer",
-            description = "The redeliveryDelays of the message to schedule, such as 15s,3m,10m, in the place of its"
-                    + " consumer's options. Without CamelRedisDelayMaximumRedeliveries their number is the maximum."
-                    + " Removed after the message was stored.",
-            javaType = "String")
+    /**
+     * The redeliveryDelays of the message to schedule, such as 15s,3m,10m, in the place of its consumer's options.
+     * Without CamelRedisDelayMaximumRedeliveries their number is the maximum. Removed after the message was stored.
+     */
+    @Metadata(label = "producer", javaType = "String")
     public static final String REDELIVERY_DELAYS = "CamelRedisDelayRedeliveryDelays";
 
-    @Metadata(
-            label = "consumer",
-            description = "To be set by a route, as header or exchange property: deliver this message again after this"
-                    + " delay, whether the exchange failed or not, in the place of the delay that the redelivery policy"
-                    + " would take. Attempts count as always.",
-            javaType = "java.time.Duration")
+    /**
+     * To be set by a route, as header or exchange property: deliver this message again after this delay, whether the
+     * exchange failed or not, in the place of the delay that the redelivery policy would take. Attempts count as
+     * always.
+     */
+    @Metadata(label = "consumer", javaType = "java.time.Duration")
     public static final String RETRY_AFTER = "CamelRedisDelayRetryAfter";
 
-    @Metadata(
-            label = "consumer",
-            description = "To be set by a route, as header or exchange property: give this message up and keep it among"
-                    + " the dead letters, for this reason. On a dead letter: why it is one, where that is not just a"
-                    + " failure.",
-            javaType = "String")
+    /**
+     * To be set by a route, as header or exchange property: give this message up and keep it among the dead letters,
+     * for this reason. On a dead letter: why it is one, where that is not just a failure.
+     */
+    @Metadata(label = "consumer", javaType = "String")
     public static final String DEAD_LETTER_REASON = "CamelRedisDelayDeadLetterReason";
 
-    @Metadata(
-            label = "common",
-            description =
-                    "The reason why the message is delivered again: failed (or the route asked for it), leaseExpired (its"
-                            + " consumer died, was cut off or worked for too long), released (it was given back without having"
-                            + " been begun). Missing in a first delivery. Set by the consumer, and by the operation get.",
-            javaType = "String",
-            enums = "failed,leaseExpired,released")
+    /**
+     * The reason why the message is delivered again: failed (or the route asked for it), leaseExpired (its consumer
+     * died, was cut off or worked for too long), released (it was given back without having been begun). Missing in a
+     * first delivery. Set by the consumer, and by the operation get.
+     */
+    @Metadata(label = "common", javaType = "String", enums = "failed,leaseExpired,released")
     public static final String REDELIVERY_REASON = "CamelRedisDelayRedeliveryReason";
 
-    @Metadata(
-            label = "common",
-            description = "The priority of the message, 0 to 9: set by the consumer, and by the operation get.",
-            javaType = "int")
-    public static final String MESSAGE_PRIORITY = "CamelRedisDelayMessagePriority";
-
-    @Metadata(
-            label = "producer",
-            description =
-                    "The state of the message that was asked for by the operation get: delayed, leased (it is being"
-                            + " delivered), dead or none.",
-            javaType = "String",
-            enums = "delayed,leased,dead,none")
+    /**
+     * The state of the message that was asked for by the operation get: delayed, leased (it is being delivered), dead
+     * or none.
+     */
+    @Metadata(label = "producer", javaType = "String", enums = "delayed,leased,dead,none")
     public static final String MESSAGE_STATE = "CamelRedisDelayState";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The time when the lease of a message that is being delivered expires, by the Redis server's clock, in milliseconds since"
-                            + " 1970: set by the operation get.",
-            javaType = "long")
+    /**
+     * The time when the lease of a message that is being delivered expires, by the Redis server's clock, in
+     * milliseconds since 1970: set by the operation get.
+     */
+    @Metadata(label = "producer", javaType = "long")
     public static final String LEASE_END = "CamelRedisDelayLeaseEnd";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The host, route and process that a message is being delivered to: set by the operation get. Empty text"
-                            + " where that is not known, as of a message that was polled.",
-            javaType = "String")
-    public static final String HOLDER = "CamelRedisDelayHolder";
+    /**
+     * The host, route and process that a message is being delivered to: set by the operation get. Empty text where that
+     * is not known, as of a message that was polled.
+     */
+    @Metadata(label = "producer", javaType = "String")
+    public static final String LEASE_OWNER = "CamelRedisDelayLeaseOwner";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The outcome of cancel, reschedule, promote, redrive or purge for the message: done, or why nothing"
-                            + " was done: leased (it is being delivered), duplicate (its id is in use), dead (it was given up, see"
-                            + " CamelRedisDelayDeadLetterId), none (there is no such message). For several ids a List in their"
-                            + " order.",
-            javaType = "String",
-            enums = "done,leased,duplicate,dead,none")
+    /**
+     * The outcome of cancel, reschedule, promote, redrive or purge for the message: done, or why nothing was done:
+     * leased (it is being delivered), duplicate (its id is in use), dead (it was given up, see
+     * CamelRedisDelayDeadLetterId), none (there is no such message). For several ids a List in their order.
+     */
+    @Metadata(label = "producer", javaType = "String", enums = "done,leased,duplicate,dead,none")
     public static final String RESULT = "CamelRedisDelayResult";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave, or"
-                            + " of queues that queues gave.",
-            javaType = "long")
+    /**
+     * The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave, or
+     * of queues that queues gave.
+     */
+    @Metadata(label = "producer", javaType = "long")
     public static final String COUNT = "CamelRedisDelayCount";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The beginning of the next page of the operation list: set as a result as long as there are more,"
-                            + " and read by the next list. Without it, a list begins with the first message.",
-            javaType = "String")
+    /**
+     * The beginning of the next page of the operation list: set as a result as long as there are more, and read by the
+     * next list. Without it, a list begins with the first message.
+     */
+    @Metadata(label = "producer", javaType = "String")
     public static final String CURSOR = "CamelRedisDelayCursor";
 
-    @Metadata(
-            label = "producer",
-            description = "True if redrive, purge and promote mean all messages. Without it they need the id of"
-                    + " a message, or one of the headers CamelRedisDelayExceptionClass, CamelRedisDelayReason,"
-                    + " CamelRedisDelayRouteId and CamelRedisDelayLimit. Wins over the option all. Removed after it was"
-                    + " done.",
-            javaType = "boolean")
-    public static final String ALL = "CamelRedisDelayAll";
-
-    @Metadata(
-            label = "producer",
-            description =
-                    "Only messages whose last delivery failed with this exception (the name of its class, with or without its"
-                            + " package) are redriven, purged or promoted. Wins over the option exceptionClass. Removed after it was done.",
-            javaType = "String")
-    public static final String EXCEPTION_CLASS = "CamelRedisDelayExceptionClass";
-
-    @Metadata(
-            label = "producer",
-            description =
-                    "Only dead letters that were given up for this reason are redriven or purged; or promoted, with state=dead."
-                            + " Wins over the option reason. Removed after it was done.",
-            javaType = "String")
-    public static final String REASON = "CamelRedisDelayReason";
-
-    @Metadata(
-            label = "producer",
-            description =
-                    "Only messages whose last delivery failed in this route are redriven, purged or promoted. Wins over"
-                            + " the option routeId. Removed after it was done.",
-            javaType = "String")
-    public static final String ROUTE_ID = "CamelRedisDelayRouteId";
-
-    @Metadata(
-            label = "producer",
-            description =
-                    "The most messages that list gives, or that redrive, purge and promote change if they name none by its id, or the"
-                            + " most queues that queues gives, 1 to 256. Wins over the option limit. Removed after it was done.",
-            javaType = "int")
+    /**
+     * The most messages that list gives, or that redrive, purge and promote change if they name none by its id, or the
+     * most queues that queues gives, 1 to 256. Wins over the option limit. Removed after it was done.
+     */
+    @Metadata(label = "producer", javaType = "int")
     public static final String LIMIT = "CamelRedisDelayLimit";
 
-    @Metadata(
-            label = "common",
-            description =
-                    "The id of a dead letter: set by a consumer of dead letters, by the operation get, and as a result of"
-                            + " operations on dead letters (there CamelRedisDelayMessageId is the id of the message). The"
-                            + " operations redrive, purge and get take it for the one that is meant, unless"
-                            + " CamelRedisDelayScheduleId is set. For several ids a List, empty text where there is none.",
-            javaType = "String")
+    /**
+     * The id of a dead letter: set by a consumer of dead letters, by the operation get, and as a result of operations
+     * on dead letters (there CamelRedisDelayMessageId is the id of the message). The operations redrive, purge and get
+     * take it for the one that is meant, unless CamelRedisDelayScheduleId is set. For several ids a List, empty text
+     * where there is none.
+     */
+    @Metadata(label = "common", javaType = "String")
     public static final String DEAD_LETTER_ID = "CamelRedisDelayDeadLetterId";
 
-    @Metadata(
-            label = "common",
-            description =
-                    "The time when the message of a dead letter was given up, by the Redis server's clock, in milliseconds since"
-                            + " 1970: set by a consumer of dead letters, and by the operation get.",
-            javaType = "long")
+    /**
+     * The time when the message of a dead letter was given up, by the Redis server's clock, in milliseconds since 1970:
+     * set by a consumer of dead letters, and by the operation get.
+     */
+    @Metadata(label = "common", javaType = "long")
     public static final String DEAD_LETTER_TIME = "CamelRedisDelayDeadLetterTime";
 
-    @Metadata(
-            label = "producer",
-            description =
-                    "The number of dead letters of a message, of which at most 100 are counted: set by get, cancel, reschedule"
-                            + " and promote where they find the message dead by its own id. CamelRedisDelayDeadLetterId is the newest"
-                            + " one then.",
-            javaType = "int")
-    public static final String DEAD_LETTER_COUNT = "CamelRedisDelayDeadLetterCount";
-
-    @Metadata(
-            label = "common",
-            description = "The class of the exception with which the last delivery failed: set by the consumer on a"
-                    + " message that failed before and on a dead letter, and by the operation get.",
-            javaType = "String")
+    /**
+     * The class of the exception with which the last delivery failed: set by the consumer on a message that failed
+     * before and on a dead letter, and by the operation get.
+     */
+    @Metadata(label = "common", javaType = "String")
     public static final String FAILURE_EXCEPTION = "CamelRedisDelayFailureException";
 
-    @Metadata(
-            label = "common",
-            description = "The message of the exception with which the last delivery failed.",
-            javaType = "String")
+    /** The message of the exception with which the last delivery failed. */
+    @Metadata(label = "common", javaType = "String")
     public static final String FAILURE_MESSAGE = "CamelRedisDelayFailureMessage";
 
-    @Metadata(label = "common", description = "The route in which the last delivery failed.", javaType = "String")
+    /** The route in which the last delivery failed. */
+    @Metadata(label = "common", javaType = "String")
     public static final String FAILURE_ROUTE_ID = "CamelRedisDelayFailureRouteId";
 
-    @Metadata(label = "common", description = "The host on which the last delivery failed.", javaType = "String")
+    /** The host on which the last delivery failed. */
+    @Metadata(label = "common", javaType = "String")
     public static final String FAILURE_HOST = "CamelRedisDelayFailureHost";
 
-    @Metadata(
-            label = "common",
-            description = "The number of the delivery of the message that failed: the attempts until then.",
-            javaType = "int")
+    /** The number of the delivery of the message that failed: the attempts until then. */
+    @Metadata(label = "common", javaType = "int")
     public static final String FAILURE_ATTEMPTS = "CamelRedisDelayFailureAttempts";
 
-    @Metadata(
-            label = "common",
-            description =
-                    "The time when the last delivery failed, by the clock of its host, in milliseconds since 1970.",
-            javaType = "long")
+    /** The time when the last delivery failed, by the clock of its host, in milliseconds since 1970. */
+    @Metadata(label = "common", javaType = "long")
     public static final String FAILURE_TIME = "CamelRedisDelayFailureTime";
 
     private RedisDelayConstants() {}

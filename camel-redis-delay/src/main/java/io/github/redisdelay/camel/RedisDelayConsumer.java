@@ -7,14 +7,13 @@ import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
 import io.github.redisdelay.camel.delivery.DeliveryReport;
-import io.github.redisdelay.camel.delivery.RouteProcessors;
 import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.monitor.Meters.Event;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -30,8 +29,6 @@ import org.apache.camel.spi.ShutdownAware;
 import org.apache.camel.spi.ShutdownStrategy;
 import org.apache.camel.support.DefaultConsumer;
 import org.apache.camel.util.function.Suppliers;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Receives due messages, or the dead letters of a queue, and routes each in an exchange of its own, or several in one. The
@@ -40,8 +37,6 @@ import org.slf4j.LoggerFactory;
  */
 @ManagedResource(description = "Managed Redis Delay Consumer")
 public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, ShutdownAware {
-
-    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
 
     private volatile ConsumerSettings settings; // changed under lock
     private final LongAdder received = new LongAdder();
@@ -75,9 +70,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     public RedisDelayConsumer(RedisDelayEndpoint endpoint, Processor processor) {
         super(endpoint, processor);
         this.settings = endpoint.consumerSettings();
-        this.imports = endpoint.importBridge();
-        this.ownName = Suppliers.memorize(
-                () -> endpoint.getComponent().consumerNames().next(processor, endpoint.getQueueName()));
+        this.imports = endpoint.imports().bridge();
+        this.ownName =
+                Suppliers.memorize(() -> endpoint.getComponent().consumerNames().next(endpoint.getQueueName()));
     }
 
     @Override
@@ -110,7 +105,11 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         super.doStart();
         if (running == null) {
             running = open();
-            warnOfDifferences();
+            ConsumerDifferences.warn(
+                    getEndpoint().getQueueName(),
+                    side(),
+                    RedisDelayComponent.consumers(getEndpoint().getCamelContext())
+                            .map(RedisDelayConsumer::side));
             getEndpoint().getComponent().consumers().add(this);
         }
         running.deliveries().resume();
@@ -135,7 +134,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
             if (imports != null) {
                 // Before anything is asked or recorded: it refuses a queue that it cannot import into.
-                opened = imports.apply(getEndpoint().importSite(metered, name()));
+                opened = imports.apply(component.importSite(
+                        metered, name(), getEndpoint().producerSettings().maximumQueueLength()));
             }
             bridge = opened;
             component
@@ -153,14 +153,6 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     component.threads().timers());
             meters = getEndpoint().meters().consuming(metered, name(), settings.deadLetters());
             report = new DeliveryReport(received, trimmer::buried, meters);
-            int slots = settings.claims("").concurrentConsumers();
-            if (slots == 1 && getRoute() != null && RouteProcessors.haveResequencer(getRoute())) {
-                LOG.warn(
-                        "queue '{}': route '{}' has a resequencer and option 'concurrentConsumers' is 1, so it never sees"
-                                + " two messages and puts none in order. Set it to at least as many as are to be ordered",
-                        whole.name(),
-                        getRouteId());
-            }
             ExceptionHandler own = getExceptionHandler() == camels ? null : getExceptionHandler();
             MessageMapper mapper = getEndpoint().mapper();
             return new Running(
@@ -177,36 +169,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         }
     }
 
-    /** Each message goes to any consumer of its queue, whose options then decide about it. */
-    private void warnOfDifferences() {
-        List<RedisDelayConsumer> others = getEndpoint().getCamelContext().getComponentNames().stream()
-                .map(getEndpoint().getCamelContext()::hasComponent)
-                .filter(RedisDelayComponent.class::isInstance)
-                .flatMap(component -> ((RedisDelayComponent) component).consumers().stream())
-                .toList();
-        for (RedisDelayConsumer other : others) {
-            List<String> options = isOfSameQueue(other) ? settings.differences(other.settings) : List.of();
-            if (!options.isEmpty()) {
-                LOG.warn(
-                        "queue '{}': {} and {} differ in {}: whichever gets a message decides about it by its own. Give both"
-                                + " the same, on the component or in both URIs",
-                        getEndpoint().getQueueName(),
-                        shown(),
-                        other.shown(),
-                        options);
-                return; // one line is enough to act on
-            }
-        }
-    }
-
-    private boolean isOfSameQueue(RedisDelayConsumer other) {
-        RedisDelayEndpoint mine = getEndpoint();
-        RedisDelayEndpoint others = other.getEndpoint();
-        return other != this
-                && mine.getQueueName().equals(others.getQueueName())
-                && mine.getKeyPrefix().equals(others.getKeyPrefix())
-                && settings.deadLetters() == other.settings.deadLetters()
-                && mine.place().equals(others.place());
+    private ConsumerDifferences.Side side() {
+        return new ConsumerDifferences.Side(getEndpoint().identity(), shown(), settings);
     }
 
     /** Begins to receive, unless it was suspended before it ever did: then {@link #doResume} does. */
@@ -381,45 +345,33 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         return getPendingExchangesSize();
     }
 
-    @ManagedAttribute(
-            description =
-                    "Deliveries that failed or asked for another one, which follows, since the route was last started")
+    @ManagedAttribute(description = "Deliveries that another one follows, since the route was last started")
     public long getRetried() {
-        return report.retried();
+        return report.count(Event.RETRIED);
     }
 
     @ManagedAttribute(description = "Messages moved to the dead letters since the route was last started")
     public long getDeadLettered() {
-        return report.deadLettered();
+        return report.count(Event.DEAD_LETTERED);
     }
 
-    @ManagedAttribute(
-            description =
-                    "Messages given up and not kept, because deadLetter is false or onExpiry is drop, since the route was last"
-                            + " started")
+    @ManagedAttribute(description = "Messages given up and not kept, since the route was last started")
     public long getDropped() {
-        return report.dropped();
+        return report.count(Event.DROPPED);
     }
 
-    @ManagedAttribute(
-            description =
-                    "Messages whose time to live was over before they were delivered, since the route was last started; they"
-                            + " were moved to the dead letters or dropped")
+    @ManagedAttribute(description = "Messages not delivered in their time to live, since the route was last started")
     public long getExpired() {
-        return report.expired();
+        return report.count(Event.EXPIRED);
     }
 
-    @ManagedAttribute(
-            description =
-                    "Dead letters dropped as deadLetterRetention and maximumDeadLetters say, since the route was last started")
+    @ManagedAttribute(description = "Dead letters that were too old or too many, since the route was last started")
     public long getDeadLettersDropped() {
         DeadLetterTrimmer trimming = trimmer;
         return trimming == null ? 0 : trimming.dropped();
     }
 
-    @ManagedAttribute(
-            description =
-                    "Messages imported from a delayed queue of Redisson, as import.from says, since the route was last started")
+    @ManagedAttribute(description = "Messages imported as import.from says, since the route was last started")
     public long getImported() {
         ImportModule.Bridge open = bridge;
         return open == null ? 0 : open.imported();

@@ -2,8 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.imports.ImportModule;
-import io.github.redisdelay.camel.monitor.StatsText;
-import io.github.redisdelay.camel.option.Durations;
+import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.QueueStats;
@@ -54,48 +53,16 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
         super("camel", "redis-delay", "Redis Delay", "Display the queues of delayed messages and their consumers");
     }
 
+    /** The same as JSON, a line for each queue, consumer and import. */
     @Override
     protected String doCallText(Map<String, Object> options) {
         StringBuilder text = new StringBuilder();
-        for (Row row : rows(options)) {
-            text.append(row.endpoint().getQueueName())
-                    .append(" on ")
-                    .append(row.endpoint().getServiceUrl())
-                    .append(": ")
-                    .append(row.stats() == null ? row.problem() : text(row.stats(), row.roundTrip()))
-                    .append('\n');
-        }
-        for (RedisDelayConsumer consumer : consumers(options)) {
-            text.append(text(consumer)).append('\n');
-        }
-        imports(options).forEach(run -> text.append(run).append('\n'));
+        doCallJson(options).forEach((kind, rows) -> {
+            for (Object row : (List<?>) rows) {
+                text.append(kind).append(' ').append(row).append('\n');
+            }
+        });
         return text.toString();
-    }
-
-    private static String text(QueueStats stats, Duration roundTrip) {
-        return (stats.paused() ? "PAUSED, " : "") + stats.delayed() + " delayed, "
-                + StatsText.overdue(stats, "no consumer") + ", " + stats.leased() + " leased, "
-                + stats.dead() + " dead, consumers: " + stats.consumers()
-                + (stats.nextDueMicros() < 0
-                        ? ""
-                        : ", next due in " + Durations.text(StatsText.micros(stats.nextDueMicros())))
-                + ", answered within " + Durations.text(roundTrip);
-    }
-
-    private static String text(RedisDelayConsumer consumer) {
-        DelayQueueConsumer claims = consumer.claims();
-        Duration failing = claims == null ? Duration.ZERO : claims.failingFor();
-        return consumer.shown() + " of " + (consumer.isOfDeadLetters() ? "the dead letters of " : "")
-                + consumer.getEndpoint().getQueueName() + ": " + consumer.getProcessing() + " of "
-                + consumer.getConcurrentConsumers() + " being processed"
-                + (consumer.getProcessing() == 0
-                        ? ""
-                        : ", the longest for " + Durations.text(consumer.longestRunning()))
-                + (consumer.isSuspended() ? ", suspended" : "")
-                + (consumer.bridge() == null ? "" : ", " + consumer.bridge())
-                + (failing.isZero()
-                        ? ""
-                        : ", cannot receive for " + Durations.text(failing) + ": " + ErrorText.of(claims.lastError()));
     }
 
     @Override
@@ -125,14 +92,7 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
             json.put("error", row.problem());
             return json;
         }
-        json.put("delayed", stats.delayed());
-        json.put("overdue", stats.overdue());
-        json.put("oldestOverdueMillis", stats.oldestOverdueMicros() / 1000);
-        json.put("nextDueMillis", stats.nextDueMicros() < 0 ? -1 : (stats.nextDueMicros() + 999) / 1000);
-        json.put("leased", stats.leased());
-        json.put("dead", stats.dead());
-        json.put("consumers", stats.consumers());
-        json.put("paused", stats.paused());
+        json.putAll(QueueFigure.of(stats));
         json.put(
                 "roundTripMicros", TimeUnit.NANOSECONDS.toMicros(row.roundTrip().toNanos()));
         return json;
@@ -162,9 +122,7 @@ public class RedisDelayDevConsole extends AbstractDevConsole {
     /** The queues in the order of their names, each once. All are asked at the same time. */
     private List<Row> rows(Map<String, Object> options) {
         Map<String, RedisDelayEndpoint> queues = new TreeMap<>();
-        endpoints()
-                .forEach(endpoint -> queues.put(
-                        endpoint.getQueueName() + "\n" + endpoint.getKeyPrefix() + "\n" + endpoint.place(), endpoint));
+        endpoints().forEach(endpoint -> queues.put(endpoint.identity(), endpoint));
         List<CompletableFuture<Row>> rows = queues.values().stream()
                 .filter(endpoint -> isShown(endpoint, options))
                 .limit(limit(options))

@@ -12,23 +12,16 @@ import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.CachedStats;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.MessageScope;
-import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.QueueStats;
-import io.github.redisdelay.queue.exception.ErrorText;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import org.apache.camel.AfterPropertiesConfigured;
 import org.apache.camel.AsyncEndpoint;
@@ -52,8 +45,6 @@ import org.apache.camel.spi.UriEndpoint;
 import org.apache.camel.spi.UriParam;
 import org.apache.camel.spi.UriPath;
 import org.apache.camel.support.DefaultEndpoint;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Schedule messages with a delay and receive them when they are due, kept in Redis.
@@ -76,11 +67,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 HeaderFilterStrategyAware,
                 AfterPropertiesConfigured {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayEndpoint.class);
-
-    /** The queue layer ends a call by itself, and knows better what became of it. */
-    private static final Duration BEYOND_TIMEOUT = Duration.ofSeconds(1);
-
     @UriPath(
             description =
                     "Name of the queue, at most 200 bytes; may have colons, dots, dashes, underscores and slashes, but no"
@@ -94,8 +80,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** The options that this endpoint's own URI sets, as they are written there. */
     private final Map<String, Object> ownOptions = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
-    private final AtomicBoolean warnedOfUnused = new AtomicBoolean();
-
     // The meaning of the options: read once, before the endpoint is used.
     private Resolved resolved;
 
@@ -106,7 +90,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
             int partitions,
             ProducerSettings producer,
             MessageMapper mapper,
-            Function<ImportModule.Site, ImportModule.Operation> imports) {}
+            EndpointImports imports) {}
 
     public RedisDelayEndpoint(
             String uri, RedisDelayComponent component, String queueName, RedisDelayConfiguration configuration) {
@@ -150,7 +134,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     ManagedQueue managedQueue() {
         ManagedQueue.Queue queue = new ManagedQueue.Queue(
                 queueName, getKeyPrefix(), isOfDeadLetters(), getPartitions(), getServiceUrl(), place());
-        return new ManagedQueue(queue, new CachedStats(this::stats, System::nanoTime), this::ask);
+        return new ManagedQueue(queue, new CachedStats(this::stats, System::nanoTime), calls());
     }
 
     private void resolve() {
@@ -160,23 +144,22 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         options.claims();
         options.retries();
         ProducerSettings producer = options.producer(ownOptions.keySet());
+        Map<String, Object> defaults = getComponent().getConfiguration().getImportOptions();
+        ImportModule.Options imports = new ImportModule.Options(
+                getCamelContext(), configuration.getImportOptions(), defaults, ownOptions.keySet());
         resolved = new Resolved(
                 options.connection(),
                 options.client(),
                 options.partitions(),
                 producer,
                 options.mapper(queueName),
-                producer.operation() == RedisDelayOperation.IMPORT
-                        ? getComponent()
-                                .imports("option 'operation' is 'import'")
-                                .operation(importOptions())
-                        : null);
+                EndpointImports.of(imports, getComponent()::imports, producer.operation()));
     }
 
     @Override
     public Producer createProducer() {
-        warnOfUnused(EndpointOptions.unusedByProducer(queueName, ownOptions));
-        if (resolved.imports() == null) {
+        getComponent().warnOfUnused(this, EndpointOptions.unusedByProducer(queueName, ownOptions));
+        if (imports().operation() == null) {
             EndpointOptions.checkNoImport(
                     configuration,
                     "a producer whose operation is '" + producerSettings().operation()
@@ -187,7 +170,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     @Override
     public Consumer createConsumer(Processor processor) throws Exception {
-        warnOfUnused(EndpointOptions.unusedByConsumer(queueName, ownOptions));
+        getComponent().warnOfUnused(this, EndpointOptions.unusedByConsumer(queueName, ownOptions));
         RedisDelayConsumer consumer = new RedisDelayConsumer(this, processor);
         configureConsumer(consumer);
         return consumer;
@@ -196,18 +179,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** Makes a consumer that claims when it is asked, and never reads ahead. */
     @Override
     public PollingConsumer createPollingConsumer() {
-        warnOfUnused(EndpointOptions.unusedByConsumer(queueName, ownOptions));
+        getComponent().warnOfUnused(this, EndpointOptions.unusedByConsumer(queueName, ownOptions));
         return new RedisDelayPollingConsumer(this);
-    }
-
-    /** One line for each endpoint: where it is used on both sides, each option has an effect on one of them. */
-    private void warnOfUnused(String options) {
-        // An endpoint may be made anew for each message, as by toD with cacheSize=-1.
-        if (options != null
-                && warnedOfUnused.compareAndSet(false, true)
-                && getComponent().unusedOptions().note(queueName + " " + options) != null) {
-            LOG.warn("queue '{}': {}", queueName, options);
-        }
     }
 
     @Override
@@ -215,8 +188,13 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return (RedisDelayComponent) super.getComponent();
     }
 
-    /** The client, connected; the caller releases it. */
-    Reference<OpenClient> acquireClient() {
+    /**
+     * The client, connected.
+     *
+     * @return a share in it, which the caller releases
+     * @throws RuntimeCamelException if it cannot connect
+     */
+    public Reference<OpenClient> acquireClient() {
         try {
             return getComponent().acquireClient(resolved.connection(), resolved.clientOptions());
         } catch (RedisUnusableException e) {
@@ -226,21 +204,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         }
     }
 
-    /**
-     * Connects to the Redis of its queue, or shares the connection that is open.
-     *
-     * @return to be closed
-     * @throws RuntimeCamelException if it cannot connect
-     */
-    public SharedRedis shareRedis() {
-        return new SharedRedis(acquireClient(), resolved.clientOptions().durability());
-    }
-
-    /** An operation has found nothing in its queue. */
-    void foundNothing(DelayQueue queue) {
-        getComponent().unusedQueues().foundNothing(place() + " with prefix '" + getKeyPrefix() + "'", queue);
-    }
-
     Meters meters() {
         return getComponent().meters();
     }
@@ -248,6 +211,11 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** Its queue for those who measure. */
     Meters.MeteredQueue metered(Reference<OpenClient> client) {
         return new Meters.MeteredQueue(getKeyPrefix(), place(), queue(client), client);
+    }
+
+    /** What tells its queue from others: its name, key prefix and place, in this order. */
+    String identity() {
+        return queueName + "\n" + getKeyPrefix() + "\n" + place();
     }
 
     DelayQueue queue(Reference<OpenClient> client) {
@@ -265,7 +233,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     /** The figures of its queue, or of the dead letters that it leads to. */
     QueueStats stats() {
-        return ask("its figures could not be read", queue -> (isOfDeadLetters() ? queue.deadLetters() : queue).stats());
+        return calls().ask("its figures could not be read", queue -> (isOfDeadLetters() ? queue.deadLetters() : queue)
+                .stats());
     }
 
     /** Asks for the figures of its queue, if its client is connected; waits neither for that nor for the answer. */
@@ -274,39 +243,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 .connectedClient(resolved.connection(), clientOptions())
                 .map(client ->
                         queue(client).stats().whenComplete((stats, error) -> client.release(getComponent()::close)));
-    }
-
-    /**
-     * Asks Redis about its queue, or to change it, and waits for the answer.
-     *
-     * @param failed what it means if there is none, for the error
-     * @throws RuntimeCamelException if Redis cannot be asked, or refuses
-     */
-    <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call) {
-        Reference<OpenClient> client = null;
-        try {
-            client = acquireClient();
-            Duration patience = clientOptions().requestTimeout().plus(BEYOND_TIMEOUT);
-            return call.apply(queue(client)).get(patience.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw failure(failed, e);
-        } catch (ExecutionException e) {
-            throw failure(failed, e.getCause());
-        } catch (Exception e) {
-            throw failure(failed, e);
-        } finally {
-            if (client != null) {
-                client.release();
-            }
-        }
-    }
-
-    private RuntimeCamelException failure(String failed, Throwable cause) {
-        String queue = "queue '" + queueName + "': ";
-        String why = cause instanceof RuntimeCamelException ? cause.getMessage() : ErrorText.of(cause);
-        return new RuntimeCamelException(
-                queue + failed + ": " + (why.startsWith(queue) ? why.substring(queue.length()) : why), cause);
     }
 
     @Override
@@ -324,13 +260,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @Override
     @SuppressWarnings({"rawtypes", "unchecked"}) // as in Camel's interface
     public List<Exchange> getExchanges(int limit, Predicate filter) {
-        int most = getBrowseLimit();
-        Reference<OpenClient> held = acquireClient(); // for all pages
-        try {
-            return browser().browse(limit > 0 ? Math.min(limit, most) : most, most, filter);
-        } finally {
-            held.release();
-        }
+        return browser().browse(limit, getBrowseLimit(), filter);
     }
 
     /** The number of messages, also of more than the limit. Their times are not known without reading them. */
@@ -339,11 +269,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return new BrowseStatus(browser().size(), 0, 0);
     }
 
-    private QueueBrowser browser() {
-        return new QueueBrowser(producerSettings().state(), mapper(), this::createExchange, this::ask);
-    }
-
-    ClientOptions clientOptions() {
+    /** The options of its client. */
+    public ClientOptions clientOptions() {
         return resolved.clientOptions();
     }
 
@@ -375,41 +302,20 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return consumerSettings();
     }
 
+    EndpointImports imports() {
+        return resolved.imports();
+    }
+
+    private QueueCalls calls() {
+        return new QueueCalls(queueName, clientOptions().requestTimeout(), this::acquireClient, this::queue);
+    }
+
+    private QueueBrowser browser() {
+        return new QueueBrowser(producerSettings().state(), mapper(), this::createExchange, calls());
+    }
+
     MessageMapper mapper() {
         return resolved.mapper();
-    }
-
-    private ImportModule.Options importOptions() {
-        Map<String, Object> defaults = getComponent().getConfiguration().getImportOptions();
-        return new ImportModule.Options(
-                getCamelContext(), configuration.getImportOptions(), defaults, ownOptions.keySet());
-    }
-
-    /** The operation import of a producer that is started; null if its operation is another one. */
-    ImportModule.Operation importOperation(Meters.MeteredQueue queue) {
-        return resolved.imports() == null ? null : resolved.imports().apply(importSite(queue, ""));
-    }
-
-    /** The import that runs beside a consumer, if it is started; null if it imports nothing. */
-    Function<ImportModule.Site, ImportModule.Bridge> importBridge() {
-        return configuration.getImportOptions().keySet().stream()
-                .findFirst()
-                .map(option -> getComponent()
-                        .imports("option '" + ImportModule.PREFIX + OptionValues.shown(option) + "' is set")
-                        .bridge(importOptions()))
-                .orElse(null);
-    }
-
-    ImportModule.Site importSite(Meters.MeteredQueue queue, String routeId) {
-        RedisDelayComponent component = getComponent();
-        return new ImportModule.Site(
-                queue.client().get().queues().queue(queueName, resolved.partitions()),
-                queue,
-                meters(),
-                routeId,
-                component.threads()::goOn,
-                component.threads().timers(),
-                producerSettings().maximumQueueLength());
     }
 
     @ManagedAttribute(description = "Name of the queue")

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.imports.ImportModule;
+import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.DelayQueue;
@@ -129,10 +130,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
         }
         try {
             QueueStats stats = asked.stats().get(STATS_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
-            result.detail("redis.oldest.overdue.millis", stats.oldestOverdueMicros() / 1000);
-            result.detail("redis.overdue", stats.overdue());
-            result.detail("redis.consumers", stats.consumers());
-            result.detail("redis.paused", stats.paused());
+            QueueFigure.of(stats).forEach((name, value) -> result.detail("redis." + name, value));
             String loss = StatsText.loss(stats);
             if (loss != null || stats.paused() || (stats.overdue() > 0 && stats.consumers() == 0)) {
                 result.message("queue '" + queueName + "': " + (loss == null ? "" : loss + "; ")

@@ -6,34 +6,34 @@ import java.util.Locale;
 /** The operations of a producer. */
 public enum RedisDelayOperation {
     /** Stores a message that is delivered when it is due. */
-    schedule,
+    SCHEDULE,
     /** Removes the message with the given id, whatever its state. */
-    cancel,
+    CANCEL,
     /** Changes the due time of a message that is not being delivered. */
-    reschedule,
-    /** Makes a message due now, or all waiting ones. */
-    promote,
+    RESCHEDULE,
+    /** Makes a delayed message due now, or all of them. */
+    PROMOTE,
     /** Reads the message with the given id. */
-    get,
+    GET,
     /** Lists messages, page by page. */
-    list,
+    LIST,
     /** Reads the queue's figures. */
-    stats,
+    STATS,
     /** Counts what becomes due when. */
-    outlook,
+    OUTLOOK,
     /** Lists the names of all queues that were used. */
-    queues,
+    QUEUES,
     /** Stops deliveries to all consumers everywhere. */
-    pause,
+    PAUSE,
     /** Ends a pause. */
-    resume,
+    RESUME,
     /** Moves dead letters back into the queue. */
-    redrive,
+    REDRIVE,
     /** Removes dead letters. */
-    purge,
+    PURGE,
     /** Finds messages that are in no state, and makes them wait again. */
-    check,
-    /** Moves the messages of a delayed queue of Redisson's here. {@code import} is a Java keyword. */
+    CHECK,
+    /** Moves the messages of a delayed queue of Redisson's here. */
     IMPORT;
 
     /** The name as it is written in options and headers. */

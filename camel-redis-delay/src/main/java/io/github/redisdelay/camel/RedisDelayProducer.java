@@ -4,6 +4,7 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.imports.ImportModule;
+import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.NoConsumerReport;
 import io.github.redisdelay.camel.option.OwnHeaders;
@@ -16,6 +17,7 @@ import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.producer.ScheduleOperation;
 import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.apache.camel.AsyncCallback;
@@ -38,10 +40,11 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     /** The parts of a started producer. */
     private record Opened(
             Reference<OpenClient> client,
-            DelayQueue queue,
             Meters.Producing meters,
             ImportModule.Operation imports,
-            NoConsumerReport.Watch deserted) {}
+            ScheduleOperation schedule,
+            ManageOperations changes,
+            QueryOperations queries) {}
 
     public RedisDelayProducer(RedisDelayEndpoint endpoint) {
         super(endpoint);
@@ -63,17 +66,28 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             throw new RuntimeCamelException(e.getCause().getMessage(), e.getCause());
         }
         Meters.MeteredQueue metered = getEndpoint().metered(client);
+        DelayQueue queue = metered.queue();
         RedisDelayComponent component = getEndpoint().getComponent();
         String address = client.get().address();
-        if (getEndpoint().producerSettings().operation() == RedisDelayOperation.schedule) {
-            component.startReport().logProducer(metered.queue(), address, metered.keyPrefix());
+        ProducerSettings settings = getEndpoint().producerSettings();
+        if (settings.operation() == RedisDelayOperation.SCHEDULE) {
+            component.startReport().logProducer(queue, address, metered.keyPrefix());
         }
+        Meters.Producing meters = getEndpoint().meters().producing(metered);
+        NoConsumerReport.Watch deserted = component.deserted().of(queue, address, metered.keyPrefix());
+        DelayQueueClient queues = client.get().queues();
+        MessageMapper mapper = getEndpoint().mapper();
         opened = new Opened(
                 client,
-                metered.queue(),
-                getEndpoint().meters().producing(metered),
-                getEndpoint().importOperation(metered),
-                component.deserted().of(metered.queue(), address, metered.keyPrefix()));
+                meters,
+                getEndpoint()
+                        .imports()
+                        .operation(() -> component.importSite(metered, "", settings.maximumQueueLength())),
+                new ScheduleOperation(settings, queue, mapper, queues::nextId, meters, deserted),
+                new ManageOperations(settings, queue, meters, () -> component
+                        .unusedQueues()
+                        .foundNothing(metered.place() + " with prefix '" + metered.keyPrefix() + "'", queue)),
+                new QueryOperations(settings, queue, mapper, queues::queues));
     }
 
     @Override
@@ -145,31 +159,14 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             throw new IllegalStateException(
                     "the producer of queue '" + getEndpoint().getQueueName() + "' is stopped");
         }
-        DelayQueue queue = open.queue();
         ProducerSettings settings = getEndpoint().producerSettings();
         OwnHeaders.check(exchange.getMessage());
         RedisDelayOperation operation = ScheduleHeaders.operation(exchange.getMessage(), settings.operation());
         return switch (operation) {
-            case schedule ->
-                new ScheduleOperation(
-                                settings,
-                                queue,
-                                getEndpoint().mapper(),
-                                open.client().get().queues()::nextId,
-                                open.meters(),
-                                open.deserted())
-                        .send(exchange);
-            case cancel, reschedule, promote, redrive, purge, pause, resume, check ->
-                new ManageOperations(settings, queue, open.meters(), () -> getEndpoint()
-                                .foundNothing(queue))
-                        .send(operation, exchange);
-            case get, list, stats, outlook, queues ->
-                new QueryOperations(
-                                settings,
-                                queue,
-                                getEndpoint().mapper(),
-                                open.client().get().queues()::queues)
-                        .send(operation, exchange);
+            case SCHEDULE -> open.schedule().send(exchange);
+            case CANCEL, RESCHEDULE, PROMOTE, REDRIVE, PURGE, PAUSE, RESUME, CHECK ->
+                open.changes().send(operation, exchange);
+            case GET, LIST, STATS, OUTLOOK, QUEUES -> open.queries().send(operation, exchange);
             case IMPORT -> {
                 settings.checkState(operation);
                 if (open.imports() == null) {

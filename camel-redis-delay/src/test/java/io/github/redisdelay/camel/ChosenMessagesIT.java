@@ -10,7 +10,6 @@ import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.camel.Exchange;
@@ -38,11 +37,8 @@ class ChosenMessagesIT extends DeadLetterSideIT {
         context.start();
         die("a", "b");
         send(uri + "?delay=1h", "x", Map.of());
-        for (Map<String, Object> headers : List.<Map<String, Object>>of(
-                Map.of(),
-                Map.of(RedisDelayConstants.MESSAGE_ID, "a"),
-                Map.of(RedisDelayConstants.ALL, false),
-                Map.of(RedisDelayConstants.ALL, "false"))) {
+        for (Map<String, Object> headers :
+                List.<Map<String, Object>>of(Map.of(), Map.of(RedisDelayConstants.MESSAGE_ID, "a"))) {
             assertThat(refused("?operation=" + operation, headers))
                     .contains(
                             "operation '" + operation.replaceAll("&.*", "") + "'",
@@ -61,46 +57,30 @@ class ChosenMessagesIT extends DeadLetterSideIT {
         die("a", "b");
         send(uri + "?delay=1h", "x", Map.of());
         send(uri + "?delay=1h", "x", Map.of());
-        Message changed = change("?operation=" + operation, Map.of(RedisDelayConstants.ALL, "true"));
-        assertThat(changed.getHeaders())
-                .containsEntry(RedisDelayConstants.COUNT, 2L)
-                .doesNotContainKey(RedisDelayConstants.ALL);
+        assertThat(count("?all=true&operation=" + operation, Map.of())).isEqualTo(2);
         assertThat(count("?all=true&operation=" + operation, Map.of())).isZero();
-        assertThat(refused("?operation=" + operation, Map.of(RedisDelayConstants.ALL, "yes")))
-                .contains("'CamelRedisDelayAll'", "'yes'");
-        assertThat(refused("?all=true&operation=" + operation, Map.of(RedisDelayConstants.ALL, false)))
-                .as("a header wins")
-                .contains("'all'");
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "CamelRedisDelayAll",
-                "CamelRedisDelayLimit",
-                "CamelRedisDelayExceptionClass",
-                "CamelRedisDelayReason",
-                "CamelRedisDelayRouteId"
-            })
-    void should_refuse_an_id_together_with_what_chooses_among_all(String header) {
+    @ValueSource(strings = {"all", "limit", "failureException", "deadLetterReason", "failureRouteId"})
+    void should_refuse_an_id_together_with_what_chooses_among_all(String option) {
         context.start();
         die("a", "b");
         String letter = deadLetterOf("a");
-        Object value = header.equals(RedisDelayConstants.ALL)
-                ? true
-                : header.equals(RedisDelayConstants.LIMIT) ? 5 : "java.io.IOException";
-        String option = Character.toLowerCase(header.charAt(15)) + header.substring(16);
+        Object value = option.equals("all") ? true : option.equals("limit") ? 5 : "java.io.IOException";
         for (String operation : List.of("redrive", "purge", "promote&state=dead", "cancel&state=dead")) {
-            assertThat(refused(
-                            "?operation=" + operation, Map.of(RedisDelayConstants.SCHEDULE_ID, letter, header, value)))
-                    .contains("header '" + header + "'");
             assertThat(refused(
                             "?operation=" + operation + "&" + option + "=" + value,
                             Map.of(RedisDelayConstants.SCHEDULE_ID, letter)))
                     .contains("option '" + option + "'");
         }
-        assertThat(refused("?operation=purge", Map.of(RedisDelayConstants.DEAD_LETTER_ID, letter, header, value)))
-                .contains("header '" + header + "'", "header 'CamelRedisDelayDeadLetterId'");
+        assertThat(refused(
+                        "?operation=purge&" + option + "=" + value, Map.of(RedisDelayConstants.DEAD_LETTER_ID, letter)))
+                .contains("option '" + option + "'", "header 'CamelRedisDelayDeadLetterId'");
+        assertThat(refused(
+                        "?operation=purge",
+                        Map.of(RedisDelayConstants.DEAD_LETTER_ID, letter, RedisDelayConstants.LIMIT, 5)))
+                .contains("header 'CamelRedisDelayLimit' (5)", "header 'CamelRedisDelayDeadLetterId'");
         assertThat(deadMessages()).containsExactly("a", "b");
     }
 
@@ -110,25 +90,14 @@ class ChosenMessagesIT extends DeadLetterSideIT {
         dieOf("notify", "failed", "a1", "a2");
         dieOf("notify", "expired", "b");
         dieOf("close", "failed", "c");
-        assertThat(count("?operation=redrive&routeId=close", Map.of())).isOne();
-        Message purged = change("?operation=purge&routeId=notify", Map.of(RedisDelayConstants.REASON, "expired"));
-        assertThat(purged.getHeaders())
-                .containsEntry(RedisDelayConstants.COUNT, 1L)
-                .doesNotContainKey(RedisDelayConstants.REASON);
+        assertThat(count("?operation=redrive&failureRouteId=close", Map.of())).isOne();
+        assertThat(count("?operation=purge&failureRouteId=notify&deadLetterReason=expired", Map.of()))
+                .isOne();
         assertThat(deadMessages()).containsExactly("a1", "a2");
-        assertThat(count("?operation=purge&reason=failed", Map.of(RedisDelayConstants.ROUTE_ID, "other")))
+        assertThat(count("?operation=purge&deadLetterReason=failed&failureRouteId=other", Map.of()))
                 .isZero();
-        assertThat(count(
-                        "?operation=purge&reason=failed",
-                        Map.of(RedisDelayConstants.EXCEPTION_CLASS, "java.io.IOException")))
+        assertThat(count("?operation=purge&deadLetterReason=failed&failureException=java.io.IOException", Map.of()))
                 .isEqualTo(2);
-        for (String header : List.of(RedisDelayConstants.REASON, RedisDelayConstants.ROUTE_ID)) {
-            for (Object none : new Object[] {null, "", " "}) {
-                Map<String, Object> headers = new HashMap<>();
-                headers.put(header, none);
-                assertThat(refused("?operation=redrive", headers)).contains("header '" + header + "' is");
-            }
-        }
     }
 
     @Test
@@ -143,12 +112,13 @@ class ChosenMessagesIT extends DeadLetterSideIT {
                 .result()
                 .join();
         context.start();
-        assertThat(count("?operation=promote&routeId=other", Map.of())).isZero();
-        assertThat(count("?operation=promote&routeId=notify&exceptionClass=java.io.IOException", Map.of()))
+        assertThat(count("?operation=promote&failureRouteId=other", Map.of())).isZero();
+        assertThat(count("?operation=promote&failureRouteId=notify&failureException=java.io.IOException", Map.of()))
                 .isOne();
         assertThat(stats().overdue()).isOne();
-        assertThat(refused("?operation=promote&reason=failed", Map.of())).contains("'reason'", "state=dead");
-        assertThat(count("?operation=promote&reason=failed&state=dead", Map.of()))
+        assertThat(refused("?operation=promote&deadLetterReason=failed", Map.of()))
+                .contains("'deadLetterReason'", "state=dead");
+        assertThat(count("?operation=promote&deadLetterReason=failed&state=dead", Map.of()))
                 .isZero();
     }
 

@@ -558,7 +558,7 @@ class ConsumerIT extends CamelRedisIT {
     @Test
     void should_deliver_again_while_the_work_goes_on_if_leases_are_not_extended() throws Exception {
         CountDownLatch again = new CountDownLatch(1);
-        start(consume("?concurrentConsumers=2&visibilityTimeout=2s&extendMessageVisibility=false", exchange -> {
+        start(consume("?concurrentConsumers=2&visibilityTimeout=2s&maximumVisibilityExtension=0", exchange -> {
             take(exchange);
             if (exchange.getMessage().getHeader(RedisDelayConstants.ATTEMPT, int.class) == 1) {
                 assertThat(again.await(20, TimeUnit.SECONDS)).isTrue();

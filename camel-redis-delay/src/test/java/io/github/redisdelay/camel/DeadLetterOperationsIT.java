@@ -116,7 +116,7 @@ class DeadLetterOperationsIT extends CamelRedisIT {
         assertThat(message.getHeaders())
                 .containsEntry(RedisDelayConstants.MESSAGE_ID, "a")
                 .containsEntry(RedisDelayConstants.ATTEMPT, 1)
-                .containsEntry(RedisDelayConstants.MESSAGE_PRIORITY, 2)
+                .doesNotContainKey(RedisDelayConstants.PRIORITY)
                 .doesNotContainKeys(
                         RedisDelayConstants.FAILURE_EXCEPTION,
                         RedisDelayConstants.REDELIVERY_REASON,
@@ -172,17 +172,13 @@ class DeadLetterOperationsIT extends CamelRedisIT {
     @Test
     void should_redrive_or_purge_all_or_those_of_one_exception() throws Exception {
         die("io1", "other1", "io2", "other2");
-        assertThat(count("?operation=redrive&exceptionClass=java.io.IOException", Map.of()))
+        assertThat(count("?operation=redrive&failureException=java.io.IOException", Map.of()))
                 .isEqualTo(2);
         assertThat(stats().delayed()).isEqualTo(2);
 
-        Message purged = change(
-                "?operation=purge&exceptionClass=java.io.IOException",
-                Map.of(RedisDelayConstants.EXCEPTION_CLASS, "java.lang.NullPointerException"));
-        assertThat(purged.getHeader(RedisDelayConstants.COUNT)).isEqualTo(0L);
-        assertThat(purged.getHeaders()).doesNotContainKey(RedisDelayConstants.EXCEPTION_CLASS);
-
-        assertThat(count("?operation=purge", Map.of(RedisDelayConstants.EXCEPTION_CLASS, IllegalStateException.class)))
+        assertThat(count("?operation=purge&failureException=java.lang.NullPointerException", Map.of()))
+                .isZero();
+        assertThat(count("?operation=purge&failureException=java.lang.IllegalStateException", Map.of()))
                 .isEqualTo(2);
         assertThat(stats().dead()).isZero();
         assertThat(count("?operation=redrive&all=true", Map.of())).isZero();
@@ -191,28 +187,13 @@ class DeadLetterOperationsIT extends CamelRedisIT {
     @Test
     void should_find_an_exception_by_its_simple_name() throws Exception {
         die("io1", "other1");
-        assertThat(count("?operation=redrive&exceptionClass=Exception", Map.of()))
+        assertThat(count("?operation=redrive&failureException=Exception", Map.of()))
                 .as("a part of a name is no name")
                 .isZero();
-        assertThat(count("?operation=redrive&exceptionClass=IOException", Map.of()))
+        assertThat(count("?operation=redrive&failureException=IOException", Map.of()))
                 .isOne();
-        assertThat(count("?operation=purge", Map.of(RedisDelayConstants.EXCEPTION_CLASS, "IllegalStateException")))
+        assertThat(count("?operation=purge&failureException=IllegalStateException", Map.of()))
                 .isOne();
-    }
-
-    @Test
-    void should_not_take_an_exception_class_that_was_not_found_for_any() throws Exception {
-        die("a");
-        for (Object none : new Object[] {null, "", " ", 5, "java.io.", "IO Exception"}) {
-            for (String operation : List.of("redrive", "purge")) {
-                Map<String, Object> headers = new HashMap<>();
-                headers.put(RedisDelayConstants.EXCEPTION_CLASS, none);
-                assertThat(send(uri + "?operation=" + operation, "x", headers).getException())
-                        .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessageContaining("header 'CamelRedisDelayExceptionClass' ");
-            }
-        }
-        assertThat(stats().dead()).isOne();
     }
 
     @Test
@@ -237,7 +218,7 @@ class DeadLetterOperationsIT extends CamelRedisIT {
         die("a");
         for (String operation : List.of("redrive", "purge")) {
             Exchange refused = send(
-                    uri + "?exceptionClass=java.io.IOException&operation=" + operation,
+                    uri + "?failureException=java.io.IOException&operation=" + operation,
                     "x",
                     Map.of(RedisDelayConstants.SCHEDULE_ID, deadLetters()));
             assertThat(refused.getException())

@@ -66,7 +66,7 @@ class HeaderFuzzTest {
 
     private static final ProducerSettings PLAIN = new ProducerSettings(
             null,
-            RedisDelayOperation.schedule,
+            RedisDelayOperation.SCHEDULE,
             DuplicatePolicy.REJECT,
             false,
             0,
@@ -194,7 +194,7 @@ class HeaderFuzzTest {
                             MessageRetryPolicy.parse(settings.retryPolicy());
                         }
                     },
-                    () -> ScheduleHeaders.operation(message, RedisDelayOperation.schedule),
+                    () -> ScheduleHeaders.operation(message, RedisDelayOperation.SCHEDULE),
                     () -> IdHeaders.of(message, random.nextBoolean()),
                     () -> IdHeaders.single(message),
                     () -> IdHeaders.ofDeadLetters(message),

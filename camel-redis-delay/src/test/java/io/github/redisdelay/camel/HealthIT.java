@@ -89,7 +89,7 @@ class HealthIT {
                     .containsEntry("redis.overdue", 1L)
                     .containsEntry("redis.consumers", 1)
                     .containsEntry("redis.paused", false);
-            assertThat((long) result.getDetails().get("redis.oldest.overdue.millis"))
+            assertThat((long) result.getDetails().get("redis.oldestOverdueMillis"))
                     .isGreaterThanOrEqualTo(60_000);
             assertThat(result.getMessage()).isEmpty();
         });

@@ -177,7 +177,7 @@ class HeldDeadLetterIT extends DeadLetterSideIT {
         die("a");
         BlockingQueue<Exception> failures = new LinkedBlockingQueue<>();
         List<Delivery> other = new ArrayList<>();
-        start(consume("?state=dead&visibilityTimeout=200ms&extendMessageVisibility=false", exchange -> {
+        start(consume("?state=dead&visibilityTimeout=200ms&maximumVisibilityExtension=0", exchange -> {
             if (!other.isEmpty()) {
                 return;
             }

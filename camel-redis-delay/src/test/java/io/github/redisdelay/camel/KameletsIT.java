@@ -122,11 +122,14 @@ class KameletsIT {
         assertThat(later.getHeader("CamelRedisDelayDueTime", Long.class)
                         - later.getHeader("CamelRedisDelayScheduledTime", Long.class))
                 .isEqualTo(TimeUnit.MINUTES.toMillis(30));
-        context.createProducerTemplate().sendBodyAndHeader("direct:orderPlaced", "now", "CamelRedisDelay", "0ms");
+        context.createProducerTemplate().sendBodyAndHeader("direct:orderPlaced", "now", "CamelRedisDelayDelay", "0ms");
         Message now = received.poll(10, TimeUnit.SECONDS);
         assertThat(now).isNotNull();
         assertThat(now.getBody(String.class)).isEqualTo("now");
-        assertThat(now.getHeader("CamelRedisDelayMessagePriority")).isEqualTo(3);
+        assertThat(context.createProducerTemplate()
+                        .requestBodyAndHeader("direct:orderPlaced", null, "CamelRedisDelayOperation", "list")
+                        .toString())
+                .contains("priority=3");
     }
 
     private void route(String from, String to) throws Exception {

@@ -54,7 +54,7 @@ class OptionsTest {
         assertThat(endpoint.producerSettings())
                 .isEqualTo(new ProducerSettings(
                         null,
-                        RedisDelayOperation.schedule,
+                        RedisDelayOperation.SCHEDULE,
                         DuplicatePolicy.REJECT,
                         false,
                         0,
@@ -77,14 +77,14 @@ class OptionsTest {
     void should_take_every_option_from_the_uri() {
         RedisDelayEndpoint endpoint = endpoint("redis-delay:orders?delay=1h30m&operation=reschedule&onDuplicate=replace"
                 + "&batching=true&concurrentConsumers=7&maxMessagesPerPoll=256&visibilityTimeout=PT1M"
-                + "&extendMessageVisibility=false&maximumVisibilityExtension=2h&requestTimeout=1500&keyPrefix=shop"
+                + "&maximumVisibilityExtension=2h&requestTimeout=1500&keyPrefix=shop"
                 + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77&priority=9&timeToLive=1h"
-                + "&deduplicationPeriod=2h&maximumQueueLength=1000000&limit=256&state=delayed&exceptionClass=a.B"
-                + "&all=true&reason=failed&routeId=notify&outlookStep=3h&outlookSteps=240");
+                + "&deduplicationPeriod=2h&maximumQueueLength=1000000&limit=256&state=delayed&failureException=a.B"
+                + "&all=true&deadLetterReason=failed&failureRouteId=notify&outlookStep=3h&outlookSteps=240");
         assertThat(endpoint.producerSettings())
                 .isEqualTo(new ProducerSettings(
                         DueTime.after(Duration.ofMinutes(90)),
-                        RedisDelayOperation.reschedule,
+                        RedisDelayOperation.RESCHEDULE,
                         DuplicatePolicy.REPLACE,
                         true,
                         9,
@@ -96,7 +96,7 @@ class OptionsTest {
                         MessageScope.DELAYED));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
                 .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
-                        7, 256, Duration.ofMinutes(1), false, Duration.ofHours(2), "unnamed"));
+                        7, 256, Duration.ofMinutes(1), true, Duration.ofHours(2), "unnamed"));
         assertThat(endpoint.clientOptions())
                 .isEqualTo(new io.github.redisdelay.queue.ClientOptions("shop", Duration.ofMillis(1500)));
         assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries())
@@ -177,13 +177,13 @@ class OptionsTest {
                 "deliverAt=1900000000 | option 'deliverAt' '1900000000' looks like seconds",
                 "delay=+5s | option 'delay' ' 5s' begins with a space, which a URI makes of a +: leave the sign out",
                 "delay=RAW(+5s) | option 'delay' '+5s' has a sign",
-                "delay=${header.mins}m | option 'delay' '${header.mins}m' has an expression, which to() does not evaluate: use toD(), or header 'CamelRedisDelay'",
+                "delay=${header.mins}m | option 'delay' '${header.mins}m' has an expression, which to() does not evaluate: use toD(), or header 'CamelRedisDelayDelay'",
                 "deliverAt=$simple{header.at} | use toD(), or header 'CamelRedisDelayDeliverAt'",
                 "priority=${header.p} | use toD(), or header 'CamelRedisDelayPriority'",
                 "limit=${header.n} | which to() does not evaluate: use toD(), or header 'CamelRedisDelayLimit';",
                 "concurrentConsumers=${count} | option 'concurrentConsumers' '${count}' has an expression, which from() does not evaluate: use a property; a property is written {{name}}",
-                "exceptionClass=java.net.Connect Exception | option 'exceptionClass' 'java.net.Connect Exception' is no name of a class",
-                "exceptionClass=java.net.* | option 'exceptionClass' 'java.net.*' is no name of a class",
+                "failureException=java.net.Connect Exception | option 'failureException' 'java.net.Connect Exception' is no name of a class",
+                "failureException=java.net.* | option 'failureException' 'java.net.*' is no name of a class",
                 "requestTimeout=0 | option 'requestTimeout' is '0'",
                 "maximumMessageSize=0 | option 'maximumMessageSize' is 0",
                 "redeliveryDelays= | option 'redeliveryDelays'",
@@ -198,7 +198,7 @@ class OptionsTest {
                 "partitions=two | option 'partitions' is 'two': give a whole number",
                 "maximumQueueLength=99999999999999999999 | option 'maximumQueueLength' is '99999999999999999999': that is too",
                 "maximumQueueLength=9223372036854775807 | it must be from 1 to 9007199254740991, or 0 for any number",
-                "exceptionClass= | option 'exceptionClass' is ''",
+                "failureException= | option 'failureException' is ''",
                 "outlookStep=0 | option 'outlookStep' is '0': it must be 1 millisecond or more",
                 "outlookSteps=241 | option 'outlookSteps' is 241: it must be from 1 to 240",
                 "outlookSteps=0 | option 'outlookSteps' is 0: it must be from 1 to 240",
@@ -212,7 +212,7 @@ class OptionsTest {
     }
 
     private static List<String> warnings(ThrowingCallable call) throws Throwable {
-        try (LogLines log = new LogLines(RedisDelayEndpoint.class)) {
+        try (LogLines log = new LogLines(RedisDelayComponent.class)) {
             call.call();
             return log.of(Level.WARN);
         }

@@ -244,7 +244,7 @@ class PlainConsumersIT extends ConsumerSideIT {
     }
 
     @Test
-    void a_method_with_Consume_goes_by_the_name_of_its_class() throws Exception {
+    void a_method_with_Consume_goes_by_the_name_of_its_queue() throws Exception {
         try (LogLines log = new LogLines(DeliveryReport.class)) {
             bind(FAST + "&maximumRedeliveries=0");
             send(uri, "slow", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
@@ -252,7 +252,7 @@ class PlainConsumersIT extends ConsumerSideIT {
             // Its name comes by another connection than its claim.
             await().untilAsserted(() -> assertThat(
                             stored().get("a").join().orElseThrow().info().holder())
-                    .matches(".+/PlainConsumersIT.Receiver/\\d+"));
+                    .matches(".+/" + queue + "/\\d+"));
             go.countDown();
             send(uri, "broken", Map.of());
             await().untilAsserted(() -> assertThat(stats().dead()).isOne());

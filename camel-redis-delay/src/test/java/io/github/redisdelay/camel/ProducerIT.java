@@ -91,7 +91,8 @@ class ProducerIT extends CamelRedisIT {
     @ValueSource(strings = {"-5s", "2M", "5S", "1w", "1h-30m", "1m30", "soon", "99999999999999999999", "104250d"})
     void should_store_nothing_when_the_delay_cannot_be_read(String delay) {
         assertFails(
-                send(uri, "x", Map.of(RedisDelayConstants.DELAY, delay)), "header 'CamelRedisDelay' '" + delay + "'");
+                send(uri, "x", Map.of(RedisDelayConstants.DELAY, delay)),
+                "header 'CamelRedisDelayDelay' '" + delay + "'");
     }
 
     @ParameterizedTest
@@ -110,7 +111,9 @@ class ProducerIT extends CamelRedisIT {
 
     @Test
     void should_store_nothing_when_headers_make_no_sense() {
-        assertFails(send(uri, "x", Map.of(RedisDelayConstants.DELAY, -1)), "header 'CamelRedisDelay' '-1' is negative");
+        assertFails(
+                send(uri, "x", Map.of(RedisDelayConstants.DELAY, -1)),
+                "header 'CamelRedisDelayDelay' '-1' is negative");
         assertFails(send(uri, "x", Map.of(RedisDelayConstants.DELAY, "104249d")), "ends beyond the year 2255");
         assertFails(
                 send(uri, "x", Map.of(RedisDelayConstants.DELIVER_AT, "tomorrow")),
@@ -120,7 +123,7 @@ class ProducerIT extends CamelRedisIT {
                 "header 'CamelRedisDelayDeliverAt' '1900000000' looks like seconds");
         assertFails(
                 send(uri, "x", Map.of(RedisDelayConstants.DELAY, 1, RedisDelayConstants.DELIVER_AT, 1)),
-                "header 'CamelRedisDelay' (1) and header 'CamelRedisDelayDeliverAt' (1) are both set");
+                "header 'CamelRedisDelayDelay' (1) and header 'CamelRedisDelayDeliverAt' (1) are both set");
         assertFails(
                 send(uri, "x", Map.of(RedisDelayConstants.OPERATION, "remove")),
                 "header 'CamelRedisDelayOperation' 'remove' is unknown: use schedule, cancel, reschedule");
@@ -142,8 +145,8 @@ class ProducerIT extends CamelRedisIT {
 
     @Test
     void should_look_at_the_names_of_headers_in_any_case_and_only_at_its_own() {
-        assertFails(send(uri, "x", Map.of("camelredisdelayDelay", "30m")), "'CamelRedisDelay' is the nearest");
-        assertThat(due(send(uri, "x", Map.of("camelredisdelay", 5, "CamelRedisKey", "a", "CamelRedis", 1))))
+        assertFails(send(uri, "x", Map.of("camelredisdelayDelayMs", "30m")), "'CamelRedisDelayDelay' is the nearest");
+        assertThat(due(send(uri, "x", Map.of("camelredisdelaydelay", 5, "CamelRedisKey", "a", "CamelRedis", 1))))
                 .isEqualTo(5);
     }
 
@@ -152,9 +155,9 @@ class ProducerIT extends CamelRedisIT {
         context.setCaseInsensitiveHeaders(false);
         context.getCamelContextExtension().setHeadersMapFactory(new HashMapHeadersMapFactory());
         assertFails(
-                send(uri, "x", Map.of("camelredisdelay", "30m")),
-                "header 'camelredisdelay' is unknown: 'CamelRedisDelay' is the nearest");
-        assertThat(due(send(uri, "x", Map.of("CamelRedisDelay", 5)))).isEqualTo(5);
+                send(uri, "x", Map.of("camelredisdelaydelay", "30m")),
+                "header 'camelredisdelaydelay' is unknown: 'CamelRedisDelayDelay' is the nearest");
+        assertThat(due(send(uri, "x", Map.of("CamelRedisDelayDelay", 5)))).isEqualTo(5);
     }
 
     @ParameterizedTest
@@ -172,7 +175,7 @@ class ProducerIT extends CamelRedisIT {
                 from("direct:in").to(uri + "-2");
             }
         });
-        for (String header : List.of("CamelRedisDelayDelay", RedisDelayConstants.DELAY)) {
+        for (String header : List.of("CamelRedisDelay", RedisDelayConstants.DELAY)) {
             assertThat(send("direct:in", "x", Map.of(header, "soon")).getException())
                     .isNull();
         }
@@ -252,7 +255,7 @@ class ProducerIT extends CamelRedisIT {
                 "payment",
                 Map.of(
                         RedisDelayConstants.OPERATION,
-                        RedisDelayOperation.cancel,
+                        RedisDelayOperation.CANCEL,
                         RedisDelayConstants.SCHEDULE_ID,
                         "a"));
         assertThat(again.getMessage().getHeader(RedisDelayConstants.PREVIOUS_STATE))
@@ -276,9 +279,7 @@ class ProducerIT extends CamelRedisIT {
     void should_say_what_is_missing_for_an_operation_by_id() {
         assertFails(send(uri + "?operation=cancel", "x", Map.of()), "operation 'cancel' needs the id");
         assertFails(send(uri + "?operation=reschedule&delay=1m", "x", Map.of()), "operation 'reschedule' needs the id");
-        assertFails(
-                send(uri + "?operation=reschedule", "x", id("a")),
-                "operation 'reschedule' of message 'a' needs a time");
+        assertFails(send(uri + "?operation=reschedule", "x", id("a")), "operation 'reschedule' needs a time");
     }
 
     @Test

@@ -258,14 +258,13 @@ class RouteDecisionIT extends ConsumerSideIT {
                 .result()
                 .join();
         assertThat(next().getHeaders())
-                .containsEntry(RedisDelayConstants.MESSAGE_PRIORITY, 7)
                 .doesNotContainKeys(
+                        RedisDelayConstants.PRIORITY,
                         RedisDelayConstants.FAILURE_EXCEPTION,
                         RedisDelayConstants.FAILURE_ATTEMPTS,
                         RedisDelayConstants.REDELIVERY_REASON);
         Message second = next();
         assertThat(second.getHeaders())
-                .containsEntry(RedisDelayConstants.MESSAGE_PRIORITY, 7)
                 .containsEntry(RedisDelayConstants.REDELIVERY_REASON, "failed")
                 .containsEntry(RedisDelayConstants.FAILURE_EXCEPTION, "java.lang.IllegalStateException")
                 .containsEntry(RedisDelayConstants.FAILURE_MESSAGE, "partner is down")

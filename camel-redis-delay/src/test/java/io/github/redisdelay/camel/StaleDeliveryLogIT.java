@@ -92,7 +92,7 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
 
     @Test
     void should_warn_that_a_lease_had_ended_and_another_consumer_has_the_message() throws Exception {
-        receiveAndWait("?visibilityTimeout=100ms&extendMessageVisibility=false&maximumRedeliveries=-1");
+        receiveAndWait("?visibilityTimeout=100ms&maximumVisibilityExtension=0&maximumRedeliveries=-1");
         // Its only slot is taken: nobody but this one claims the message again.
         claim(stored(), Duration.ofHours(1));
         assertOneLine("WARN The settlement of " + delivery()

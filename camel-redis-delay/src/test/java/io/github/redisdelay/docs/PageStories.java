@@ -41,7 +41,7 @@ final class PageStories {
 
     private static final Placed ORDER = new Placed("A-1", "Ada", 12.5, "45m");
 
-    private static final Map<String, Object> DUE_NOW = Map.of("CamelRedisDelay", "0ms");
+    private static final Map<String, Object> DUE_NOW = Map.of("CamelRedisDelayDelay", "0ms");
 
     private PageStories() {}
 

@@ -44,13 +44,13 @@ final class DelayService extends RouteBuilder {
                 .when(header("at").isNotNull())
                 .setHeader("CamelRedisDelayDeliverAt", header("at"))
                 .otherwise()
-                .setHeader("CamelRedisDelay", header("delay")) // missing: an error that says so
+                .setHeader("CamelRedisDelayDelay", header("delay")) // missing: an error that says so
                 .end()
                 .removeHeaders(
                         "*",
                         "CamelRedisDelayScheduleId",
                         "CamelRedisDelayDeliverAt",
-                        "CamelRedisDelay",
+                        "CamelRedisDelayDelay",
                         "topic",
                         "id",
                         "url",

@@ -96,7 +96,7 @@ class DelayServiceIT extends RecipeIT {
                         .header("Content-Type", "application/json")
                         .header("Authorization", "Bearer secret")
                         .header("CamelRedisDelayOperation", "purge")
-                        .header("CamelRedisDelayAll", "true"),
+                        .header("CamelRedisDelayLimit", "1"),
                 path + "?url=" + URLEncoder.encode(url, StandardCharsets.UTF_8) + when);
     }
 
@@ -152,7 +152,7 @@ class DelayServiceIT extends RecipeIT {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            orders/A-1      | ''           | CamelRedisDelay
+            orders/A-1      | ''           | CamelRedisDelayDelay
             orders/A-1      | &delay=5S    | '5S'
             orders/A-1      | &at=tomorrow | tomorrow
             Orders/A-1      | &delay=30m   | topic

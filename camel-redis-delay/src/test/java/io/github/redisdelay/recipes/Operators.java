@@ -24,7 +24,7 @@ final class Operators extends RouteBuilder {
         from("direct:resume").to("redis-delay:orders?operation=resume");
 
         from("direct:redriveTimeouts") // dead letters of this exception, and no others, are delivered again
-                .to("redis-delay:orders?operation=redrive&exceptionClass=java.net.SocketTimeoutException")
+                .to("redis-delay:orders?operation=redrive&failureException=java.net.SocketTimeoutException")
                 .log("${header.CamelRedisDelayCount} dead letters are delivered again");
         from("direct:purgeDeadLetters") // all: there is no way back
                 .to("redis-delay:orders?operation=purge&all=true")

@@ -10,7 +10,7 @@ final class SeveralTopics extends RouteBuilder {
     public void configure() {
         // tag::routes[]
         from("direct:later") // the header topic says what it is, the header wait for how long it waits
-                .setHeader("CamelRedisDelay", header("wait"))
+                .setHeader("CamelRedisDelayDelay", header("wait"))
                 .to("redis-delay:later");
 
         from("redis-delay:later?concurrentConsumers=8")

@@ -12,7 +12,7 @@ final class TenantQueues extends RouteBuilder {
         // tag::routes[]
         from("direct:export") // the header tenant says for whom
                 .validate(header("tenant").regex("[a-z0-9-]{1,40}"))
-                .setHeader("CamelRedisDelay", header("wait"))
+                .setHeader("CamelRedisDelayDelay", header("wait"))
                 .toD("redis-delay:export.${header.tenant}?maximumQueueLength=10000");
 
         for (String tenant : List.of("acme", "globex")) { // a consumer cannot be dynamic: one for each

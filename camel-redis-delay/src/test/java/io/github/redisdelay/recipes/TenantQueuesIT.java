@@ -72,7 +72,7 @@ class TenantQueuesIT extends RecipeIT {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "acme?operation=purge&all=true&reason=",
+                "acme?operation=purge&all=true&deadLetterReason=",
                 "acme?address=redis://evil.example&x=",
                 "acme?keyPrefix=other&",
                 "acme%3Foperation=pause",

@@ -6,13 +6,12 @@ import io.github.redisdelay.queue.exception.ErrorText;
 import java.io.FileNotFoundException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.security.cert.CertPathBuilderException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -84,17 +83,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         config.setReferenceEnabled(false);
         String address = describe(config);
         try {
-            URI tls = tlsAddress(config);
-            RedissonClient client = tls == null
-                    ? Redisson.create(config)
-                    : PlaintextDetector.DEFAULT.connect(
-                            tls,
-                            () -> Redisson.create(config),
-                            RedissonClient::shutdown,
-                            task -> context.getExecutorServiceManager()
-                                    .newThread("RedisDelayConnect", task)
-                                    .start());
-            return new RedisConnection(client, address, true);
+            return new RedisConnection(Redisson.create(config), address, true);
         } catch (RuntimeException e) {
             throw unreachable(address, e, Secrets.of(config, settings.password()));
         }
@@ -111,20 +100,6 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         }
     }
 
-    /** The address of a single server with TLS; null for any other. */
-    private static URI tlsAddress(Config config) {
-        String address = config.isSingleConfig() ? config.useSingleServer().getAddress() : null;
-        if (address == null || !address.startsWith("rediss:")) {
-            return null;
-        }
-        try {
-            URI uri = new URI(address);
-            return uri.getHost() == null || uri.getPort() < 0 ? null : uri;
-        } catch (URISyntaxException e) {
-            return null; // Redisson may read it: a password can have any characters
-        }
-    }
-
     private static String missing(CamelContext context) {
         Set<String> clients =
                 context.getRegistry().findByTypeWithName(RedissonClient.class).keySet();
@@ -133,8 +108,11 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
                     + " of type RedissonClient: choose one with" + " option 'redisson', such as redisson=#"
                     + clients.iterator().next();
         }
-        if (SpringBootProperties.isSpringBoot(context)) {
-            return "no Redis is named: " + SpringBootProperties.waysToRedis(context);
+        if (context.getClass().getName().startsWith("org.apache.camel.spring.boot.")) {
+            return "no Redis is named: with camel-redis-delay-spring-boot-starter set spring.data.redis.host,"
+                    + " spring.data.redis.url or camel.component.redis-delay.address, or add"
+                    + " redisson-spring-boot-starter, which spring.data.redis.cluster, sentinel, masterreplica and"
+                    + " ssl.bundle need";
         }
         return "no Redis is named: set camel.component.redis-delay.address to redis://host:6379, or"
                 + " camel.component.redis-delay.configurationUri to a Redisson YAML file, or put a RedissonClient into the"
@@ -265,14 +243,17 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
     private static RedisUnusableException unreachable(String address, RuntimeException error, Secrets secrets) {
         boolean untrusted = false;
         boolean secret = false;
+        boolean timeout = false;
         int depth = 0;
         for (Throwable e = error; e != null && depth < 10; e = e.getCause(), depth++) {
             secret |= secrets.isIn(String.valueOf(e.getMessage()));
             untrusted |= e instanceof CertPathBuilderException;
+            timeout |= e instanceof TimeoutException
+                    || String.valueOf(e.getMessage()).contains("timed out");
         }
         String reason = reason(address, error) + (untrusted ? "; " + UNTRUSTED : "");
-        if (reason.contains("handshake timed out")) {
-            reason += "; " + PlaintextDetector.QUESTION;
+        if (timeout && address.startsWith("rediss:")) {
+            reason += "; does the server speak TLS at this port? Without TLS write redis:// instead of rediss://";
         }
         if (!secret) {
             LOG.debug("Redis at {} cannot be used", address, error);

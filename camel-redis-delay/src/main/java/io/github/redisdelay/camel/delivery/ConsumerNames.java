@@ -2,23 +2,15 @@
 package io.github.redisdelay.camel.delivery;
 
 import java.net.UnknownHostException;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.apache.camel.Navigate;
-import org.apache.camel.Processor;
 import org.apache.camel.util.HostUtils;
 
 /**
- * The names of consumers that have no route. A name is the class of the bean whose method has {@code @Consume}, or the
- * queue; from the second consumer of a name on, a number is added. Thread-safe.
+ * The names of consumers that have no route: the name of their queue; from the second consumer of a queue on, a number is
+ * added. Thread-safe.
  */
 public final class ConsumerNames {
-
-    /** As Camel shows the processor of a bean, whose class is in a part of Camel that the component does not need. */
-    private static final Pattern BEAN = Pattern.compile("BeanProcessor\\[(?:[\\w]+\\.)*([\\w$]+)");
 
     /** The name of this host. */
     public static final String HOST = host();
@@ -26,13 +18,9 @@ public final class ConsumerNames {
     private final Map<String, Integer> given = new ConcurrentHashMap<>();
 
     /** A name that no other consumer has. */
-    public String next(Processor processor, String queue) {
-        String name = bean(processor);
-        if (name == null) {
-            name = queue;
-        }
-        int number = given.merge(name, 1, Integer::sum);
-        return number == 1 ? name : name + "-" + number;
+    public String next(String queue) {
+        int number = given.merge(queue, 1, Integer::sum);
+        return number == 1 ? queue : queue + "-" + number;
     }
 
     /** A name by which people know a consumer among all those of a queue, wherever they run. */
@@ -46,11 +34,5 @@ public final class ConsumerNames {
         } catch (UnknownHostException e) {
             return "unknown";
         }
-    }
-
-    private static String bean(Processor processor) {
-        List<?> methods = processor instanceof Navigate<?> several && several.hasNext() ? several.next() : List.of();
-        Matcher bean = BEAN.matcher(methods.isEmpty() ? "" : String.valueOf(methods.get(0)));
-        return bean.find() ? bean.group(1).replace('$', '.') : null;
     }
 }

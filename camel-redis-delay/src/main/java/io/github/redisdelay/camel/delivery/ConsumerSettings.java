@@ -6,13 +6,8 @@ import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ConsumerOptions;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
@@ -39,9 +34,6 @@ public record ConsumerSettings(
 
     private static final int MAX_BATCH_SIZE = 256;
 
-    /** The options that decide what becomes of a message: any consumer of a queue may get it. */
-    private static final Map<String, Function<ConsumerSettings, Object>> DECIDING = deciding();
-
     /**
      * The limits of a batch.
      *
@@ -63,33 +55,6 @@ public record ConsumerSettings(
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
         ConsumerOptions changed = claims(concurrentConsumers, claims.name());
         return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, executor);
-    }
-
-    private static Map<String, Function<ConsumerSettings, Object>> deciding() {
-        Map<String, Function<ConsumerSettings, Object>> options = new LinkedHashMap<>();
-        options.put("visibilityTimeout", settings -> settings.claims.visibilityTimeout());
-        options.put("extendMessageVisibility", settings -> settings.claims.extendVisibility());
-        options.put("maximumVisibilityExtension", settings -> settings.claims.maximumExtension());
-        options.put("maximumRedeliveries", settings -> settings.retries.maximumRedeliveries());
-        options.put("redeliveryDelay", settings -> settings.retries.redeliveryDelay());
-        options.put("backOffMultiplier", settings -> settings.retries.backOffMultiplier());
-        options.put("maximumRedeliveryDelay", settings -> settings.retries.maximumRedeliveryDelay());
-        options.put("redeliveryJitter", settings -> settings.retries.redeliveryJitter());
-        options.put("redeliveryDelays", settings -> settings.retries.redeliveryDelays());
-        options.put("deadLetter", settings -> settings.deadLetter);
-        options.put("onExpiry", settings -> settings.keepExpired);
-        options.put("deadLetterRetention", settings -> settings.limits.retention());
-        options.put("maximumDeadLetters", settings -> settings.limits.maximum());
-        return options;
-    }
-
-    /** The names of the options that would decide otherwise about a message of the same queue. */
-    public List<String> differences(ConsumerSettings other) {
-        return DECIDING.entrySet().stream()
-                .filter(option -> !Objects.equals(
-                        option.getValue().apply(this), option.getValue().apply(other)))
-                .map(Map.Entry::getKey)
-                .toList();
     }
 
     /** The policy for deliveries, with this machine's clock, name and randomness. */

@@ -4,6 +4,7 @@ package io.github.redisdelay.camel.delivery;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.monitor.MessageLog;
 import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.monitor.Meters.Event;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
@@ -11,7 +12,9 @@ import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.Settlement;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -32,10 +35,7 @@ public final class DeliveryReport {
     private final Runnable onDeadLetter;
     private final Meters.Consuming meters;
 
-    private final LongAdder retried = new LongAdder();
-    private final LongAdder deadLettered = new LongAdder();
-    private final LongAdder dropped = new LongAdder();
-    private final LongAdder expired = new LongAdder();
+    private final Map<Event, LongAdder> counts = new EnumMap<>(Event.class); // filled by the constructor
 
     /**
      * @param received counts the messages that are handed to a route
@@ -46,6 +46,9 @@ public final class DeliveryReport {
         this.received = received;
         this.onDeadLetter = onDeadLetter;
         this.meters = meters;
+        for (Event event : Event.values()) {
+            counts.put(event, new LongAdder());
+        }
     }
 
     /** Counts a message that is handed to the route. */
@@ -64,24 +67,14 @@ public final class DeliveryReport {
         return meters;
     }
 
-    /** The number of deliveries that are followed by another one after a delay. */
-    public long retried() {
-        return retried.sum();
+    /** The number of these events since it was made. */
+    public long count(Event event) {
+        return counts.get(event).sum();
     }
 
-    /** The number of messages that were moved to the dead letters. */
-    public long deadLettered() {
-        return deadLettered.sum();
-    }
-
-    /** The number of messages that were given up and not kept. */
-    public long dropped() {
-        return dropped.sum();
-    }
-
-    /** The number of messages that were not delivered in their time to live. They are among the dead-lettered or dropped. */
-    public long expired() {
-        return expired.sum();
+    private void add(Event event) {
+        counts.get(event).increment();
+        meters.count(event, 1);
     }
 
     /**
@@ -123,11 +116,9 @@ public final class DeliveryReport {
         }
         Settlement how = decision.settlement();
         if (how instanceof Settlement.Retry) {
-            retried.increment();
-            meters.retried();
+            add(Event.RETRIED);
         } else if (how instanceof Settlement.DeadLetter) {
-            deadLettered.increment();
-            meters.deadLettered();
+            add(Event.DEAD_LETTERED);
             count(decision.why());
             DeadLetterId letter = delivery.deadLetterId();
             if (letter != null) {
@@ -136,8 +127,7 @@ public final class DeliveryReport {
             }
             onDeadLetter.run();
         } else if (how instanceof Settlement.Drop) {
-            dropped.increment();
-            meters.dropped();
+            add(Event.DROPPED);
             count(decision.why());
             logGivenUp(delivery, routeId, decision.why(), "dropped, as " + decision.option() + " says");
         }
@@ -145,8 +135,7 @@ public final class DeliveryReport {
 
     private void count(Decision.Reason why) {
         if (why.expired()) {
-            expired.increment();
-            meters.expired();
+            add(Event.EXPIRED);
         }
     }
 

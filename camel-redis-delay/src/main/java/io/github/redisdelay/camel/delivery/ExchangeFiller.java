@@ -60,7 +60,6 @@ public final class ExchangeFiller {
         message.setHeader(RedisDelayConstants.DUE_TIME, delivery.dueMicros() / 1000);
         message.setHeader(RedisDelayConstants.ATTEMPT, delivery.attempt());
         message.setHeader(RedisDelayConstants.LATENESS, delivery.lateness().toMillis());
-        message.setHeader(RedisDelayConstants.MESSAGE_PRIORITY, delivery.priority());
         message.setHeader(Exchange.MESSAGE_TIMESTAMP, scheduled);
         if (delivery.redeliveryReason() != RedeliveryReason.NONE) {
             message.setHeader(RedisDelayConstants.REDELIVERY_REASON, text(delivery.redeliveryReason()));

@@ -32,30 +32,37 @@ public interface Meters {
      */
     record MeteredQueue(String keyPrefix, String place, DelayQueue queue, Reference<OpenClient> client) {}
 
+    /** What happens to messages. Each has a counter. A new one is a constant here, and its call of {@link Use#count}. */
+    enum Event {
+        SCHEDULED("Messages that were stored"),
+        CANCELLED("Messages that were cancelled"),
+        PROMOTED("Delayed messages that were made due"),
+        DELIVERED("Messages that were handed to a route"),
+        RETRIED("Deliveries that another one follows after a delay"),
+        DEAD_LETTERED("Messages that were moved to the dead letters"),
+        DROPPED("Messages that were given up and not kept"),
+        EXPIRED("Messages that were not delivered in their time to live");
+
+        final String description;
+
+        Event(String description) {
+            this.description = description;
+        }
+    }
+
     /** Meters of one user, which gives them back when it stops; the last user's are removed. */
     interface Use {
+        default void count(Event event, long messages) {}
+
         default void release() {}
     }
 
     /** The meters of those who send to a queue. */
     interface Producing extends Use {
-
         Producing NONE = new Producing() {};
-
-        /** A message was stored. */
-        default void scheduled() {}
-
-        /** A delayed or leased message was cancelled. */
-        default void cancelled() {}
-
-        /** Delayed messages were made due. */
-        default void promoted(long messages) {}
     }
 
-    /**
-     * The meters of those who receive from a queue. A new one is a method here, its meter in {@code
-     * MicrometerMeters.ConsumerGroup}, and its call, mostly in {@code DeliveryReport}.
-     */
+    /** The meters of those who receive from a queue. */
     interface Consuming extends Use {
 
         Consuming NONE = new Consuming() {};
@@ -73,18 +80,6 @@ public interface Meters {
 
         /** Redis has carried out the end of a delivery. */
         default void acknowledged(long completedNanoTime) {}
-
-        /** Another delivery follows after a delay. */
-        default void retried() {}
-
-        /** A message was moved to the dead letters. */
-        default void deadLettered() {}
-
-        /** A message was given up and not kept. */
-        default void dropped() {}
-
-        /** A message was not delivered in its time to live. */
-        default void expired() {}
     }
 
     /** The meters that another module adds to those of a queue. */

@@ -3,6 +3,7 @@ package io.github.redisdelay.camel.monitor;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.QueueStats;
@@ -16,41 +17,32 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
-import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 import org.apache.camel.CamelContext;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Meters in a registry of Micrometer, named and tagged as Camel's own. The only class that names Micrometer.
  */
 final class MicrometerMeters implements Meters {
 
-    private static final Logger LOG = LoggerFactory.getLogger(MicrometerMeters.class);
-
     private static final String NAME = "camel.redis.delay.";
 
     /** Above this many queues, further ones have no meters: an endpoint of {@code toD} can name any number. */
     static final int MAX_QUEUES = 256;
 
-    private static final Duration[] BUCKETS = {
-        Duration.ofMillis(1),
-        Duration.ofMillis(5),
-        Duration.ofMillis(20),
-        Duration.ofMillis(100),
-        Duration.ofSeconds(1),
-        Duration.ofSeconds(10),
-        Duration.ofMinutes(1),
-        Duration.ofMinutes(10),
-    };
+    private static final Duration[] BUCKETS = Stream.of(1, 5, 20, 100, 1000, 10_000, 60_000, 600_000)
+            .map(Duration::ofMillis)
+            .toArray(Duration[]::new);
 
     private final MeterRegistry registry;
     private final Tags component;
@@ -63,6 +55,10 @@ final class MicrometerMeters implements Meters {
         this.registry = registry;
         this.component = Tags.of("camelContext", context, "kind", "CamelRedisDelay", "component", component);
         this.timers = timers;
+    }
+
+    private static String name(Enum<?> constant) {
+        return OptionValues.lower(constant).replace('_', '.');
     }
 
     /** The meters in the registry that is bound in a context, or none. */
@@ -79,10 +75,14 @@ final class MicrometerMeters implements Meters {
 
         final Tags tags;
         private final List<Meter> meters = new ArrayList<>(); // guarded by groups
+        private final Map<Event, Counter> counters = new EnumMap<>(Event.class); // filled by the constructor
+        private final QueueGroup queue;
         private int users; // guarded by groups
 
-        Group(Tags tags) {
+        /** @param queue which it belongs to, and gives back at its end; null for none */
+        Group(Tags tags, QueueGroup queue) {
             this.tags = tags;
+            this.queue = queue;
         }
 
         final <M extends Meter> M keep(M meter) {
@@ -95,6 +95,18 @@ final class MicrometerMeters implements Meters {
                     .description(description)
                     .tags(tags)
                     .register(registry));
+        }
+
+        /** Makes the counters of these events. */
+        final void counters(Event... events) {
+            for (Event event : events) {
+                counters.put(event, counter(name(event), event.description));
+            }
+        }
+
+        @Override
+        public final void count(Event event, long messages) {
+            counters.get(event).increment(messages);
         }
 
         final Timer timer(String name, String description, Tags more) {
@@ -127,7 +139,11 @@ final class MicrometerMeters implements Meters {
             meters.clear();
         }
 
-        void ended() {}
+        void ended() {
+            if (queue != null) {
+                queue.release();
+            }
+        }
     }
 
     /**
@@ -151,6 +167,15 @@ final class MicrometerMeters implements Meters {
         }
     }
 
+    /** A group that belongs to a queue; null if there are too many queues. */
+    private <G extends Group> G use(
+            Class<G> kind, MeteredQueue queue, Tags tags, BiFunction<Tags, QueueGroup, G> make) {
+        return use(kind, tags, () -> {
+            QueueGroup whole = queue(queue);
+            return whole == null ? null : make.apply(tags, whole);
+        });
+    }
+
     /** The tags of what is on one Redis. The place is shown by eight digits: it is an address, which meters must not show. */
     private Tags tags(String place, String keyPrefix) {
         return component.and("keyPrefix", keyPrefix, "server", String.format("%08x", place.hashCode()));
@@ -172,24 +197,14 @@ final class MicrometerMeters implements Meters {
             long queues = groups.values().stream()
                     .filter(QueueGroup.class::isInstance)
                     .count();
-            if (queues >= MAX_QUEUES) {
-                LOG.debug(
-                        "queue '{}' has no meters, as {} others have",
-                        queue.queue().name(),
-                        queues);
-                return null;
-            }
-            return new QueueGroup(queue);
+            return queues < MAX_QUEUES ? new QueueGroup(queue) : null;
         });
     }
 
     @Override
     public Consuming consuming(MeteredQueue queue, String routeId, boolean deadLetters) {
         Tags tags = tags(queue).and("routeId", routeId, "deadLetters", Boolean.toString(deadLetters));
-        ConsumerGroup group = use(ConsumerGroup.class, tags, () -> {
-            QueueGroup whole = queue(queue);
-            return whole == null ? null : new ConsumerGroup(tags, whole);
-        });
+        ConsumerGroup group = use(ConsumerGroup.class, queue, tags, ConsumerGroup::new);
         return group == null ? Consuming.NONE : group;
     }
 
@@ -199,10 +214,7 @@ final class MicrometerMeters implements Meters {
                 .and(more.entrySet().stream()
                         .map(tag -> Tag.of(tag.getKey(), tag.getValue()))
                         .toList());
-        AddedGroup group = use(AddedGroup.class, tags, () -> {
-            QueueGroup whole = queue(queue);
-            return whole == null ? null : new AddedGroup(tags, whole);
-        });
+        AddedGroup group = use(AddedGroup.class, queue, tags, AddedGroup::new);
         return group == null ? Added.NONE : group;
     }
 
@@ -225,52 +237,29 @@ final class MicrometerMeters implements Meters {
 
         private final Reference<OpenClient> client;
         private final PolledStats stats;
-        private final Counter scheduled = counter("scheduled", "Messages that were stored");
-        private final Counter cancelled = counter("cancelled", "Messages that were cancelled");
-        private final Counter promoted = counter("promoted", "Delayed messages that were made due");
 
         QueueGroup(MeteredQueue queue) {
-            super(tags(queue));
+            super(tags(queue), null);
             client = queue.client().retain(); // other users of the queue may have another client
             stats = new PolledStats(queue.queue()::stats, timers);
-            gauge("delayed", null, "Messages that no consumer has claimed, overdue ones included", QueueStats::delayed);
-            gauge("overdue", null, "Delayed messages that are due", QueueStats::overdue);
-            gauge(
-                    "oldest.overdue",
-                    "seconds",
-                    "For how long the oldest overdue message has been due",
-                    figures -> figures.oldestOverdueMicros() / 1e6);
-            gauge("leased", null, "Messages that consumers have claimed", QueueStats::leased);
-            gauge("dead", null, "Dead letters", QueueStats::dead);
-            gauge("consumers", null, "Consumers of the queue, in all JVMs", QueueStats::consumers);
-            gauge("paused", null, "1 if the queue is paused, else 0", figures -> figures.paused() ? 1 : 0);
+            counters(Event.SCHEDULED, Event.CANCELLED, Event.PROMOTED);
+            for (QueueFigure figure : QueueFigure.values()) {
+                if (figure != QueueFigure.NEXT_DUE) {
+                    gauge(figure);
+                }
+            }
             stats.start();
         }
 
-        private void gauge(String name, String unit, String description, ToDoubleFunction<QueueStats> figure) {
-            keep(Gauge.builder(NAME + name, stats, latest -> {
+        private void gauge(QueueFigure figure) {
+            keep(Gauge.builder(NAME + name(figure), stats, latest -> {
                         QueueStats figures = latest.get();
-                        return figures == null ? Double.NaN : figure.applyAsDouble(figures);
+                        return figures == null ? Double.NaN : figure.gauge(figures);
                     })
-                    .description(description)
-                    .baseUnit(unit)
+                    .description(figure.description())
+                    .baseUnit(figure.isTime() ? "seconds" : null)
                     .tags(tags)
                     .register(registry));
-        }
-
-        @Override
-        public void scheduled() {
-            scheduled.increment();
-        }
-
-        @Override
-        public void cancelled() {
-            cancelled.increment();
-        }
-
-        @Override
-        public void promoted(long messages) {
-            promoted.increment(messages);
         }
 
         @Override
@@ -283,12 +272,10 @@ final class MicrometerMeters implements Meters {
     /** The meters of another module. */
     private final class AddedGroup extends Group implements Added {
 
-        private final QueueGroup queue;
         private final Map<String, AtomicLong> gauges = new HashMap<>(); // guarded by groups
 
         AddedGroup(Tags tags, QueueGroup queue) {
-            super(tags);
-            this.queue = queue;
+            super(tags, queue);
         }
 
         /** Each user of the group asks for the same ones. */
@@ -312,30 +299,19 @@ final class MicrometerMeters implements Meters {
                 })::set;
             }
         }
-
-        @Override
-        void ended() {
-            queue.release();
-        }
     }
 
     /** The counters and timers of a consumer's deliveries. */
     private final class ConsumerGroup extends Group implements Consuming {
 
-        private final QueueGroup queue;
-        private final Counter delivered = counter("delivered", "Messages that were handed to a route");
-        private final Counter retried = counter("retried", "Deliveries that another one follows after a delay");
-        private final Counter deadLettered = counter("dead.lettered", "Messages that were moved to the dead letters");
-        private final Counter dropped = counter("dropped", "Messages that were given up and not kept");
-        private final Counter expired = counter("expired", "Messages that were not delivered in their time to live");
         private final Timer lateness = timer("lateness", "From the due time to the route", tags);
         private final Timer processing =
                 timer("processing", "From the start of the route to the end of the exchange", tags);
         private final Timer acknowledge = timer("acknowledge", "From the end of the exchange to Redis' answer", tags);
 
         ConsumerGroup(Tags tags, QueueGroup queue) {
-            super(tags);
-            this.queue = queue;
+            super(tags, queue);
+            counters(Event.DELIVERED, Event.RETRIED, Event.DEAD_LETTERED, Event.DROPPED, Event.EXPIRED);
         }
 
         @Override
@@ -345,7 +321,7 @@ final class MicrometerMeters implements Meters {
 
         @Override
         public void delivered(Delivery delivery) {
-            delivered.increment();
+            count(Event.DELIVERED, 1);
             lateness.record(delivery.lateness());
         }
 
@@ -358,31 +334,6 @@ final class MicrometerMeters implements Meters {
         public void acknowledged(long completedNanoTime) {
             acknowledge.record(nanoTime() - completedNanoTime, TimeUnit.NANOSECONDS);
         }
-
-        @Override
-        public void retried() {
-            retried.increment();
-        }
-
-        @Override
-        public void deadLettered() {
-            deadLettered.increment();
-        }
-
-        @Override
-        public void dropped() {
-            dropped.increment();
-        }
-
-        @Override
-        public void expired() {
-            expired.increment();
-        }
-
-        @Override
-        void ended() {
-            queue.release();
-        }
     }
 
     /** The calls of clients, in a timer for each script that was called. */
@@ -392,7 +343,7 @@ final class MicrometerMeters implements Meters {
         private final Map<String, Timer> failed = new ConcurrentHashMap<>();
 
         ClientGroup(Tags tags) {
-            super(tags);
+            super(tags, null);
         }
 
         @Override
@@ -409,14 +360,10 @@ final class MicrometerMeters implements Meters {
         /** The timer of a script; null if the client was closed. */
         private Timer make(String script, boolean failure) {
             synchronized (groups) {
+                Tags more = tags.and("script", script, "failed", Boolean.toString(failure));
                 return isUsed()
                         ? (failure ? failed : answered)
-                                .computeIfAbsent(
-                                        script,
-                                        name -> timer(
-                                                "call",
-                                                "A call of a script in Redis",
-                                                tags.and("script", name, "failed", Boolean.toString(failure))))
+                                .computeIfAbsent(script, name -> timer("call", "A call of a script in Redis", more))
                         : null;
             }
         }

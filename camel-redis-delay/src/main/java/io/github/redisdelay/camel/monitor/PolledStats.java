@@ -17,7 +17,7 @@ final class PolledStats {
     static final Duration INTERVAL = Duration.ofSeconds(5);
 
     /** Polling stops this long after the last read. */
-    static final Duration READ_LATELY = Duration.ofMinutes(6);
+    static final Duration IDLE_AFTER = Duration.ofMinutes(6);
 
     private final Supplier<CompletableFuture<QueueStats>> ask;
     private final Timers timers;
@@ -71,7 +71,7 @@ final class PolledStats {
         if (stopped) {
             return;
         }
-        if (timers.nanoTime() - readNanos > READ_LATELY.toNanos()) {
+        if (timers.nanoTime() - readNanos > IDLE_AFTER.toNanos()) {
             resting = true;
             latest = null;
             return;

@@ -19,8 +19,6 @@ import java.util.Calendar;
 import java.util.Date;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -321,36 +319,20 @@ public final class Durations {
 
     /** A whole number. Not yet checked for its range, so that the caller can say what the range is. */
     private static BigDecimal number(String what, Number number, String hint) {
-        BigDecimal exact;
-        if ((number instanceof BigInteger integer && integer.bitLength() > MAX_NUMBER_BITS)
-                || (number instanceof BigDecimal decimal
-                        && decimal.unscaledValue().bitLength() > MAX_NUMBER_BITS)) {
+        if (number instanceof BigInteger integer && integer.bitLength() > MAX_NUMBER_BITS
+                || number instanceof BigDecimal decimal
+                        && decimal.unscaledValue().bitLength() > MAX_NUMBER_BITS) {
             // Reading or showing it would cost the square of its length.
             throw new IllegalArgumentException(what + " has more than " + MAX_NUMBER_BITS + " binary digits: " + hint);
         }
-        if (number instanceof Double || number instanceof Float) {
-            if (!Double.isFinite(number.doubleValue())) {
-                throw bad(what, number, "is no number", hint);
-            }
-            exact = new BigDecimal(number.doubleValue());
-        } else if (number instanceof BigDecimal decimal) {
-            exact = decimal;
-        } else if (number instanceof BigInteger integer) {
-            exact = new BigDecimal(integer);
-        } else if (number instanceof Long
-                || number instanceof Integer
-                || number instanceof Short
-                || number instanceof Byte
-                || number instanceof AtomicLong
-                || number instanceof AtomicInteger) {
-            exact = BigDecimal.valueOf(number.longValue());
-        } else {
-            throw type(what, number, hint + " as a Long");
-        }
+        BigDecimal exact;
         try {
+            exact = number instanceof BigDecimal decimal ? decimal : new BigDecimal(number.toString());
             exact = exact.stripTrailingZeros();
         } catch (ArithmeticException e) {
-            // Its exponent is at the end of what there is; it is out of range as it stands.
+            throw bad(what, number, "is out of range", hint); // its exponent is at the end of what there is
+        } catch (NumberFormatException e) {
+            throw bad(what, number, "is no number", hint);
         }
         if (exact.scale() > 0) {
             throw bad(what, number, "is not whole", hint);

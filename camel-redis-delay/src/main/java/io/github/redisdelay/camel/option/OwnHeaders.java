@@ -5,13 +5,11 @@ import io.github.redisdelay.camel.RedisDelayConstants;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
@@ -32,8 +30,8 @@ public final class OwnHeaders {
     /** The exchange property of the deliveries that an exchange holds. */
     public static final String HELD_DELIVERIES = "CamelRedisDelayHeldDeliveries";
 
-    /** Common prefix of all header names. The delay header is the bare prefix. */
-    private static final String PREFIX = RedisDelayConstants.DELAY;
+    /** Common prefix of all header names. */
+    public static final String PREFIX = "CamelRedisDelay";
 
     /** The same without that of Camel's own headers, which is easily left out. */
     private static final String WITHOUT_CAMEL = PREFIX.substring("Camel".length());
@@ -51,10 +49,6 @@ public final class OwnHeaders {
             RedisDelayConstants.BACK_OFF_MULTIPLIER,
             RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY,
             RedisDelayConstants.REDELIVERY_DELAYS,
-            RedisDelayConstants.ALL,
-            RedisDelayConstants.EXCEPTION_CLASS,
-            RedisDelayConstants.REASON,
-            RedisDelayConstants.ROUTE_ID,
             RedisDelayConstants.LIMIT);
 
     private static final Set<String> USED_UP_NAMES = Set.copyOf(USED_UP);
@@ -73,9 +67,6 @@ public final class OwnHeaders {
     /** Exchange properties by which a route can ask, too. */
     private static final List<String> REQUEST_PROPERTIES =
             List.of(RedisDelayConstants.RETRY_AFTER, RedisDelayConstants.DEAD_LETTER_REASON);
-
-    /** Other words for a header, with hardly a letter in common with its name. The first pattern that fits counts. */
-    private static final Map<Pattern, String> SYNONYMS = synonyms();
 
     /** All that are known, by their names in any letter case. */
     private static final Map<String, String> KNOWN_IN_ANY_CASE = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
@@ -193,30 +184,13 @@ public final class OwnHeaders {
         });
     }
 
-    private static Map<Pattern, String> synonyms() {
-        Map<Pattern, String> synonyms = new LinkedHashMap<>();
-        synonyms.put(
-                Pattern.compile("(ed|delay|wait|duration|(due|deliver|delivery)?(in|after))?"
-                        + "(m?s|millis(econds)?|sec(ond)?s?|min(ute)?s?|hours?|days?)?"),
-                RedisDelayConstants.DELAY);
-        synonyms.put(
-                Pattern.compile("due|(due|deliver(y|ed)?|scheduled?)?(at|on|time|date|timestamp|until|when)"),
-                RedisDelayConstants.DELIVER_AT);
-        synonyms.put(Pattern.compile("ttl|expir(e|es|y|ation)"), RedisDelayConstants.TIME_TO_LIVE);
-        synonyms.put(
-                Pattern.compile("action|command|cancel|reschedule|promote|redrive|purge"),
-                RedisDelayConstants.OPERATION);
-        synonyms.put(Pattern.compile("id"), RedisDelayConstants.SCHEDULE_ID);
-        return synonyms;
-    }
-
     /**
      * The header that sets an option for one message; null if there is none.
      *
      * @param option the name in any letter case
      */
     public static String ofOption(String option) {
-        String name = option.equalsIgnoreCase("delay") ? RedisDelayConstants.DELAY : PREFIX + option;
+        String name = PREFIX + option;
         return REQUEST_HEADERS.stream()
                 .filter(name::equalsIgnoreCase)
                 .findFirst()
@@ -230,14 +204,9 @@ public final class OwnHeaders {
 
     private static String nearest(String name, List<String> candidates) {
         String meaning = meaning(OptionValues.shown(name));
-        return SYNONYMS.entrySet().stream()
-                .filter(synonym -> synonym.getKey().matcher(meaning).matches())
-                .map(Map.Entry::getValue)
-                .filter(candidates::contains)
-                .findFirst()
-                .orElseGet(() -> candidates.stream()
-                        .max(Comparator.comparingInt(known -> inCommon(meaning, meaning(known))))
-                        .orElseThrow());
+        return candidates.stream()
+                .max(Comparator.comparingInt(known -> inCommon(meaning, meaning(known))))
+                .orElseThrow();
     }
 
     /** A name without the beginning of all names, in lower case. */

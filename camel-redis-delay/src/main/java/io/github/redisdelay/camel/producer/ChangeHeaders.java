@@ -25,14 +25,13 @@ record ChangeHeaders(String queue, boolean list, boolean deadLetters) {
      * @param result {@link #DONE}, or the reason why nothing was done
      * @param dueMillis the new due time; 0 if there is none
      * @param deadLetterId the newest dead letter of a message that was given up; else null
-     * @param deadLetters the number of its dead letters then; else 0
      */
-    record Change(String previousState, String result, long dueMillis, String deadLetterId, int deadLetters) {
+    record Change(String previousState, String result, long dueMillis, String deadLetterId) {
 
         static final String DONE = "done";
 
         Change(String previousState, String result, long dueMillis) {
-            this(previousState, result, dueMillis, null, 0);
+            this(previousState, result, dueMillis, null);
         }
 
         private boolean isDone() {
@@ -56,7 +55,6 @@ record ChangeHeaders(String queue, boolean list, boolean deadLetters) {
                 all.stream().map(each -> change.apply(each.result())).toList();
         // The answers to an earlier change are none to this one.
         message.removeHeader(RedisDelayConstants.DEAD_LETTER_ID);
-        message.removeHeader(RedisDelayConstants.DEAD_LETTER_COUNT);
         message.removeHeader(RedisDelayConstants.DUE_TIME);
         message.setHeader(RedisDelayConstants.QUEUE, queue);
         message.setHeader(
@@ -70,9 +68,6 @@ record ChangeHeaders(String queue, boolean list, boolean deadLetters) {
         }
         if (letters.stream().anyMatch(each -> !each.isEmpty())) {
             put(message, RedisDelayConstants.DEAD_LETTER_ID, letters, each -> each);
-        }
-        if (changes.stream().anyMatch(each -> each.deadLetters() > 0)) {
-            put(message, RedisDelayConstants.DEAD_LETTER_COUNT, changes, Change::deadLetters);
         }
         put(message, RedisDelayConstants.PREVIOUS_STATE, changes, Change::previousState);
         put(message, RedisDelayConstants.RESULT, changes, Change::result);

@@ -6,6 +6,7 @@ import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.camel.delivery.DeliveryCompletion;
 import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.monitor.Meters.Event;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
@@ -15,6 +16,7 @@ import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.Submission;
@@ -24,14 +26,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.camel.Exchange;
-import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.Message;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The operations that change waiting messages, or pause their queue. Holds nothing of an exchange. */
+/** The operations that change messages, or pause their queue. Holds nothing of an exchange. */
 public final class ManageOperations {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManageOperations.class);
@@ -64,73 +66,65 @@ public final class ManageOperations {
         boolean dead = settings.state() == MessageScope.DEAD;
         DelayQueue target = dead ? queue.deadLetters() : queue;
         return switch (operation) {
-            case cancel -> {
-                IdHeaders ids = required(operation, message, dead);
-                yield changes(
-                        ids,
+            case CANCEL ->
+                changes(
+                        settings.choice().with(message).required(operation, message, dead),
                         dead,
                         exchange,
-                        id -> counted(told(cancel(target, id, exchange)), MessageState.LEASED, meters::cancelled),
-                        result -> removed(result, dead));
+                        id -> counted(told(cancel(target, id, exchange)), MessageState.LEASED, Event.CANCELLED),
+                        result -> changed(result, dead, false));
+            case RESCHEDULE -> {
+                IdHeaders ids = settings.choice().with(message).required(operation, message, dead);
+                DueTime time = dueTime(message);
+                yield changes(
+                        ids, dead, exchange, id -> target.reschedule(id, time), result -> changed(result, dead, true));
             }
-            case reschedule -> {
-                IdHeaders ids = required(operation, message, dead);
-                DueTime time = dueTime(message, ids);
-                yield changes(ids, dead, exchange, id -> target.reschedule(id, time), result -> moved(result, dead));
-            }
-            case promote -> {
-                MessageChoice choice = settings.choice().with(message);
-                IdHeaders ids = chosen(operation, exchange, choice);
-                if (ids == null && choice.reason() != null && !dead) {
-                    throw new IllegalArgumentException("option or header 'reason' (" + choice.reason()
-                            + ") means nothing to operation 'promote': only dead letters have one, set option 'state=dead' for"
-                            + " them");
-                }
-                yield ids == null
-                        ? new RepeatableCall<>(() -> promoteAll(target, choice), this::putCount)
-                        : changes(
+            case PROMOTE ->
+                many(
+                        operation,
+                        exchange,
+                        (which, most) -> promoteAll(target, which, most),
+                        ids -> changes(
                                 ids,
                                 dead,
                                 exchange,
-                                id -> counted(target.promote(id), MessageState.DELAYED, () -> meters.promoted(1)),
-                                result -> moved(result, dead));
-            }
-            case redrive -> {
-                MessageChoice choice = settings.choice().with(message);
-                IdHeaders ids = chosen(operation, exchange, choice);
-                yield ids == null
-                        ? new RepeatableCall<>(() -> queue.redriveAll(choice.which(), choice.most()), this::putCount)
-                        : changes(ids, true, exchange, id -> redrive(id, exchange), redriven(ids, exchange));
-            }
-            case purge -> {
+                                id -> counted(target.promote(id), MessageState.DELAYED, Event.PROMOTED),
+                                result -> changed(result, dead, true)));
+            case REDRIVE ->
+                many(
+                        operation,
+                        exchange,
+                        queue::redriveAll,
+                        ids -> changes(ids, true, exchange, id -> redrive(id, exchange), redriven(ids, exchange)));
+            case PURGE -> {
                 DelayQueue letters = queue.deadLetters();
-                MessageChoice choice = settings.choice().with(message);
-                IdHeaders ids = chosen(operation, exchange, choice);
-                yield ids == null
-                        ? new RepeatableCall<>(() -> letters.cancelAll(choice.which(), choice.most()), this::putCount)
-                        : changes(
+                yield many(
+                        operation,
+                        exchange,
+                        letters::cancelAll,
+                        ids -> changes(
                                 ids,
                                 true,
                                 exchange,
                                 id -> cancel(letters, id, exchange),
-                                result -> removed(result, true));
+                                result -> changed(result, true, false)));
             }
-            case pause -> setPaused("the pause of ", () -> logged(target, dead, "paused", target.pause()));
-            case resume ->
+            case PAUSE -> setPaused("the pause of ", () -> logged(target, dead, "paused", target.pause()));
+            case RESUME ->
                 setPaused("the end of the pause of ", () -> logged(target, dead, "resumed", target.resume()));
-            case check -> new RepeatableCall<>(() -> check(target, dead), this::put);
+            case CHECK -> new RepeatableCall<>(() -> check(target, dead), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
     }
 
-    /** Counts a change if it has met a waiting message, or one in the other state. */
-    private Submission<ChangeResult> counted(Submission<ChangeResult> change, MessageState other, Runnable count) {
+    /** Counts the change if the message was DELAYED or in the other state. */
+    private Submission<ChangeResult> counted(Submission<ChangeResult> change, MessageState other, Event event) {
         if (meters != Meters.Producing.NONE) {
             change.outcome().whenComplete((result, error) -> {
                 Object answer = error instanceof ReplicationTimeoutException done ? done.getResult() : result;
                 if (answer instanceof ChangeResult found
                         && (found.previousState() == MessageState.DELAYED || found.previousState() == other)) {
-                    count.run();
+                    meters.count(event, 1);
                 }
             });
         }
@@ -146,9 +140,29 @@ public final class ManageOperations {
         return cancel;
     }
 
-    private CompletableFuture<Long> promoteAll(DelayQueue target, MessageChoice choice) {
-        return target.promoteAll(choice.which(), choice.most()).thenApply(count -> {
-            meters.promoted(count);
+    /** A change of many messages: those that a test takes, at most so many. */
+    private interface BulkChange {
+        CompletableFuture<Long> send(Predicate<MessageInfo> which, long most);
+    }
+
+    /** @param some changes the messages with these ids, if there are any */
+    private PendingRequest many(
+            RedisDelayOperation operation,
+            Exchange exchange,
+            BulkChange all,
+            Function<IdHeaders, PendingRequest> some) {
+        Message message = exchange.getMessage();
+        MessageChoice choice = settings.choice().with(message);
+        boolean dead = settings.state() == MessageScope.DEAD;
+        IdHeaders ids = choice.ids(operation, message, dead, () -> heldLetters(exchange));
+        return ids == null
+                ? new RepeatableCall<>(() -> all.send(choice.which(), choice.most()), this::putCount)
+                : some.apply(ids);
+    }
+
+    private CompletableFuture<Long> promoteAll(DelayQueue target, Predicate<MessageInfo> which, long most) {
+        return target.promoteAll(which, most).thenApply(count -> {
+            meters.count(Event.PROMOTED, count);
             return count;
         });
     }
@@ -181,77 +195,14 @@ public final class ManageOperations {
         return submission;
     }
 
-    /** The ids that an operation cannot do without. */
-    private IdHeaders required(RedisDelayOperation operation, Message message, boolean dead) {
-        IdHeaders ids = IdHeaders.of(message, dead);
-        if (ids == null) {
-            throw new IllegalArgumentException("operation '" + operation + "' needs the id of a message: set header '"
-                    + RedisDelayConstants.SCHEDULE_ID + "'" + others(message));
-        }
-        String asking = settings.choice().with(message).asking(message);
-        if (asking != null) {
-            throw new IllegalArgumentException(
-                    asking + " means nothing to operation '" + operation + "', which takes ids: remove it");
-        }
-        return ids;
-    }
-
-    /**
-     * The ids for an operation that can be about many messages; null if the message chooses them otherwise.
-     *
-     * @throws IllegalArgumentException if the message names none and chooses none, or does both
-     */
-    private IdHeaders chosen(RedisDelayOperation operation, Exchange exchange, MessageChoice choice) {
-        Message message = exchange.getMessage();
-        boolean letters = operation != RedisDelayOperation.promote;
-        IdHeaders ids = letters
-                ? IdHeaders.ofDeadLetters(message)
-                : IdHeaders.of(message, settings.state() == MessageScope.DEAD);
-        String asking = choice.asking(message);
-        if (ids != null && asking != null) {
-            String header = letters ? IdHeaders.headerOfDeadLetter(message) : RedisDelayConstants.SCHEDULE_ID;
-            throw new IllegalArgumentException("operation '" + operation + "' has ids (header '" + header + "') and "
-                    + asking + ", which chooses among all messages: remove one of the two");
-        }
-        if (ids != null || asking != null) {
-            return ids;
-        }
-        List<String> held = letters ? heldLetters(exchange) : List.of();
-        if (!held.isEmpty()) {
-            return new IdHeaders(held, exchange.getProperty(ExchangePropertyKey.BATCH_SIZE) != null, true);
-        }
-        throw new IllegalArgumentException(
-                "operation '" + operation + "' does not know which messages are meant: set header '"
-                        + RedisDelayConstants.SCHEDULE_ID
-                        + "' to the id of one, or choose some by option 'exceptionClass', 'routeId',"
-                        + (letters || settings.state() == MessageScope.DEAD ? " 'reason'" : "")
-                        + " or 'limit', or ask for all by option 'all' or header '"
-                        + RedisDelayConstants.ALL
-                        + "'" + others(message));
-    }
-
-    /** A note for errors about a header that looks as if it asked for a message. */
-    private static String others(Message message) {
-        Object id = message.getHeader(RedisDelayConstants.MESSAGE_ID);
-        return id == null
-                ? ""
-                : " (header '" + RedisDelayConstants.MESSAGE_ID + "', " + OptionValues.shown(id)
-                        + ", says of which message the exchange is, and asks for none)";
-    }
-
-    private DueTime dueTime(Message message, IdHeaders ids) {
+    private DueTime dueTime(Message message) {
         DueTime due = ScheduleHeaders.due(message);
-        DueTime time = due == null ? settings.due() : due;
-        if (time == null) {
-            throw new IllegalArgumentException("operation 'reschedule' of "
-                    + (ids.list()
-                            ? ids.ids().size() + " messages"
-                            : "message '" + ids.ids().get(0) + "'")
-                    + " needs a time: set header '"
+        if (due == null && settings.due() == null) {
+            throw new IllegalArgumentException("operation 'reschedule' needs a time: set header '"
                     + RedisDelayConstants.DELAY + "' or '" + RedisDelayConstants.DELIVER_AT
                     + "', or option 'delay' or 'deliverAt'");
         }
-        return time;
+        return due == null ? settings.due() : due;
     }
 
     /** @param deadLetters true if dead letters are meant, by ids of their own or by those of their messages */
@@ -303,30 +254,16 @@ public final class ManageOperations {
                 .toList();
     }
 
-    private static Change removed(ChangeResult result, boolean dead) {
+    /** @param moving true if its due time changes, which that of a leased message cannot */
+    private static Change changed(ChangeResult result, boolean dead, boolean moving) {
+        String state = dead ? DEAD : OptionValues.lower(result.previousState());
         return switch (result.previousState()) {
-            case DELAYED, LEASED -> new Change(state(result.previousState(), dead), Change.DONE, 0);
-            case DEAD -> dead(result);
+            case DELAYED -> new Change(state, Change.DONE, moving ? result.dueMicros() / 1000 : 0);
+            case LEASED -> new Change(state, moving ? OptionValues.lower(MessageState.LEASED) : Change.DONE, 0);
+            // It was given up: nothing is done, and its newest dead letter is named.
+            case DEAD -> new Change(DEAD, DEAD, 0, result.deadLetterId().toString());
             default -> new Change(NONE, NONE, 0);
         };
-    }
-
-    private static Change moved(ChangeResult result, boolean dead) {
-        return switch (result.previousState()) {
-            case DELAYED -> new Change(state(result.previousState(), dead), Change.DONE, result.dueMicros() / 1000);
-            case LEASED -> new Change(state(result.previousState(), dead), OptionValues.lower(MessageState.LEASED), 0);
-            case DEAD -> dead(result);
-            default -> new Change(NONE, NONE, 0);
-        };
-    }
-
-    /** The result for a message that was given up: nothing is done, and its newest dead letter is named. */
-    private static Change dead(ChangeResult result) {
-        return new Change(DEAD, DEAD, 0, result.deadLetterId().toString(), result.deadLetters());
-    }
-
-    private static String state(MessageState state, boolean dead) {
-        return dead ? DEAD : OptionValues.lower(state);
     }
 
     /** Refuses an id that names no dead letter if the exchange holds another one, which would be lost in silence. */
@@ -341,7 +278,7 @@ public final class ManageOperations {
                     throw new IllegalArgumentException("header '" + header + "' ('"
                             + ids.ids().get(0) + "') names no dead letter of queue '" + queue.name()
                             + "', and the exchange holds dead letter '" + held.get(0)
-                            + "', which would be lost with it: remove the header to redrive that one");
+                            + "', which would be lost: remove the header to redrive that one");
                 }
                 yield new Change(NONE, NONE, 0);
             }
@@ -366,20 +303,25 @@ public final class ManageOperations {
 
     private void put(List<CheckResult> results, Message message) {
         Map<String, Long> figures = new LinkedHashMap<>();
-        CheckResult found = results.get(0);
-        figures.put("messages", found.messages());
-        figures.put("restored", found.restored());
-        figures.put("bodiesMissing", found.bodiesMissing());
-        figures.put("recordsDropped", found.recordsDropped());
+        put(figures, results.get(0), "messages", "restored", "bodiesMissing", "recordsDropped");
         if (results.size() > 1) {
-            CheckResult letters = results.get(1);
-            figures.put("deadLetters", letters.messages());
-            figures.put("deadLettersRestored", letters.restored());
-            figures.put("deadBodiesMissing", letters.bodiesMissing());
-            figures.put("deadRecordsDropped", letters.recordsDropped());
+            put(
+                    figures,
+                    results.get(1),
+                    "deadLetters",
+                    "deadLettersRestored",
+                    "deadBodiesMissing",
+                    "deadRecordsDropped");
         }
         message.setBody(figures);
         putCount(results.stream().mapToLong(CheckResult::restored).sum(), message);
+    }
+
+    private static void put(Map<String, Long> figures, CheckResult found, String... names) {
+        figures.put(names[0], found.messages());
+        figures.put(names[1], found.restored());
+        figures.put(names[2], found.bodiesMissing());
+        figures.put(names[3], found.recordsDropped());
     }
 
     private static Submission<Boolean> logged(

@@ -2,13 +2,18 @@
 package io.github.redisdelay.camel.producer;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.option.HeaderValues;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.Message;
 
 /**
@@ -16,26 +21,13 @@ import org.apache.camel.Message;
  * without an id must not mean all messages by accident.
  *
  * @param all true if all of them are asked for
- * @param exceptionClass the exception of the last failed delivery; null for any
- * @param reason the reason for which the message was given up; null for any
- * @param routeId the route of the last failed delivery; null for any
+ * @param failureException the exception of the last failed delivery; null for any
+ * @param deadLetterReason the reason for which the message was given up; null for any
+ * @param failureRouteId the route of the last failed delivery; null for any
  * @param limit the most messages; null for any number
  */
-public record MessageChoice(boolean all, String exceptionClass, String reason, String routeId, Integer limit) {
-
-    /** A header, and the option that it overrides. */
-    private record Source(String header, String option) {}
-
-    private static final String A_CLASS = "the name of a class, such as java.net.ConnectException";
-    private static final String A_REASON = "a reason, such as failed";
-    private static final String A_ROUTE = "the id of a route";
-
-    private static final List<Source> SOURCES = List.of(
-            new Source(RedisDelayConstants.ALL, "all"),
-            new Source(RedisDelayConstants.EXCEPTION_CLASS, "exceptionClass"),
-            new Source(RedisDelayConstants.REASON, "reason"),
-            new Source(RedisDelayConstants.ROUTE_ID, "routeId"),
-            new Source(RedisDelayConstants.LIMIT, "limit"));
+public record MessageChoice(
+        boolean all, String failureException, String deadLetterReason, String failureRouteId, Integer limit) {
 
     /**
      * Reads the options; each may be null.
@@ -43,29 +35,25 @@ public record MessageChoice(boolean all, String exceptionClass, String reason, S
      * @throws IllegalArgumentException naming the option, its value and what would be right
      */
     public static MessageChoice ofOptions(
-            boolean all, String exceptionClass, String reason, String routeId, Integer limit) {
+            boolean all, String failureException, String deadLetterReason, String failureRouteId, Integer limit) {
+        String exception =
+                name("failureException", failureException, "the name of a class, such as java.net.ConnectException");
         return new MessageChoice(
                 all,
-                exception("option 'exceptionClass'", exceptionClass),
-                name("option 'reason'", A_REASON, reason),
-                name("option 'routeId'", A_ROUTE, routeId),
+                exception == null ? null : ExceptionNames.check("option 'failureException'", exception),
+                name("deadLetterReason", deadLetterReason, "a reason, such as failed"),
+                name("failureRouteId", failureRouteId, "the id of a route"),
                 limit == null ? null : limit("option 'limit'", limit));
     }
 
     /**
-     * This choice with the headers of a message, which override it.
+     * This choice with the limit of a message's header, which overrides it.
      *
      * @throws IllegalArgumentException naming the header, its value and what would be right
      */
     public MessageChoice with(Message message) {
-        Object asksForAll = HeaderValues.of(message, RedisDelayConstants.ALL);
         Integer own = limitOf(message);
-        return new MessageChoice(
-                asksForAll == null ? all : isTrue(asksForAll),
-                exceptionOf(message),
-                name(message, RedisDelayConstants.REASON, A_REASON, reason),
-                name(message, RedisDelayConstants.ROUTE_ID, A_ROUTE, routeId),
-                own == null ? limit : own);
+        return own == null ? this : new MessageChoice(all, failureException, deadLetterReason, failureRouteId, own);
     }
 
     /** The limit that a message's header sets, or null. */
@@ -75,74 +63,100 @@ public record MessageChoice(boolean all, String exceptionClass, String reason, S
     }
 
     /** Reads a limit. */
-    static int limit(String what, Object value) {
+    private static int limit(String what, Object value) {
         return OptionValues.wholeNumber(what, value, 1, DelayQueue.MAX_PAGE, "from 1 to " + DelayQueue.MAX_PAGE);
     }
 
-    private static boolean isTrue(Object value) {
-        String text = value.toString().strip();
-        if (text.equalsIgnoreCase("true") || text.equalsIgnoreCase("false")) {
-            return Boolean.parseBoolean(text);
-        }
-        throw new IllegalArgumentException("header '" + RedisDelayConstants.ALL + "' is '" + OptionValues.shown(value)
-                + "': it must be true or false");
-    }
-
-    private String exceptionOf(Message message) {
-        Object value = HeaderValues.of(message, RedisDelayConstants.EXCEPTION_CLASS);
-        return value == null
-                ? exceptionClass
-                : exception("header '" + RedisDelayConstants.EXCEPTION_CLASS + "'", value);
-    }
-
-    private static String exception(String what, Object value) {
-        String name = name(what, A_CLASS, value instanceof Class<?> type ? type.getName() : value);
-        return name == null || value instanceof Class<?> ? name : ExceptionNames.check(what, name);
-    }
-
-    private static String name(Message message, String header, String right, String otherwise) {
-        Object value = HeaderValues.of(message, header);
-        return value == null ? otherwise : name("header '" + header + "'", right, value);
-    }
-
     /** @param right the right kind of value, for the error */
-    private static String name(String what, String right, Object value) {
-        if (value == null) {
-            return null;
+    private static String name(String option, String value, String right) {
+        if (value != null && value.isBlank()) {
+            throw new IllegalArgumentException(
+                    "option '" + option + "' is '" + value + "': give " + right + ", or leave it out for any");
         }
-        if (value instanceof CharSequence text && !text.toString().isBlank()) {
-            return text.toString().strip();
-        }
-        throw new IllegalArgumentException(
-                what + " is '" + OptionValues.shown(value) + "': give " + right + ", or leave it out for any");
+        return value == null ? null : value.strip();
     }
 
-    /** The header or option that asks for many messages, such as {@code option 'all'}; null if none does. */
-    String asking(Message message) {
-        Object[] values = {all ? true : null, exceptionClass, reason, routeId, limit};
-        for (int i = 0; i < values.length; i++) {
-            if (values[i] != null) {
-                Source source = SOURCES.get(i);
-                return (message.getHeader(source.header()) == null
-                                ? "option '" + source.option()
-                                : "header '" + source.header())
-                        + "' (" + OptionValues.shown(values[i]) + ")";
-            }
+    /** The option or header that asks for many messages, such as {@code option 'all' (true)}; null if none does. */
+    private String asking(Message message) {
+        Map<String, Object> options = new LinkedHashMap<>();
+        options.put("option 'all'", all ? true : null);
+        options.put("option 'failureException'", failureException);
+        options.put("option 'deadLetterReason'", deadLetterReason);
+        options.put("option 'failureRouteId'", failureRouteId);
+        boolean own = message.getHeader(RedisDelayConstants.LIMIT) != null;
+        options.put(own ? "header '" + RedisDelayConstants.LIMIT + "'" : "option 'limit'", limit);
+        return options.entrySet().stream()
+                .filter(option -> option.getValue() != null)
+                .map(option -> option.getKey() + " (" + OptionValues.shown(option.getValue()) + ")")
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * The ids for an operation that cannot do without.
+     *
+     * @param dead true if they are those of dead letters
+     * @throws IllegalArgumentException if the message names none, or chooses messages otherwise
+     */
+    IdHeaders required(RedisDelayOperation operation, Message message, boolean dead) {
+        IdHeaders ids = IdHeaders.of(message, dead);
+        if (ids == null) {
+            throw new IllegalArgumentException("operation '" + operation + "' needs the id of a message: set header '"
+                    + RedisDelayConstants.SCHEDULE_ID + "'");
         }
-        return null;
+        String asking = asking(message);
+        if (asking != null) {
+            throw new IllegalArgumentException(
+                    asking + " means nothing to operation '" + operation + "', which takes ids: remove it");
+        }
+        return ids;
+    }
+
+    /**
+     * The ids for an operation that can be about many messages; null if they are chosen otherwise.
+     *
+     * @param dead true if the endpoint is about dead letters
+     * @param held the dead letters that the exchange holds, which redrive and purge mean where nothing is said
+     * @throws IllegalArgumentException if the message names none and chooses none, or does both
+     */
+    IdHeaders ids(RedisDelayOperation operation, Message message, boolean dead, Supplier<List<String>> held) {
+        boolean letters = operation != RedisDelayOperation.PROMOTE;
+        IdHeaders ids = letters ? IdHeaders.ofDeadLetters(message) : IdHeaders.of(message, dead);
+        String asking = asking(message);
+        if (ids != null && asking != null) {
+            String header = letters ? IdHeaders.headerOfDeadLetter(message) : RedisDelayConstants.SCHEDULE_ID;
+            throw new IllegalArgumentException("operation '" + operation + "' has ids (header '" + header + "') and "
+                    + asking + ", which chooses among all messages: remove one of the two");
+        }
+        if (deadLetterReason != null && !letters && !dead) {
+            throw new IllegalArgumentException("option 'deadLetterReason' (" + deadLetterReason
+                    + ") means nothing to operation 'promote': set option 'state=dead' for dead letters");
+        }
+        if (ids != null || asking != null) {
+            return ids;
+        }
+        List<String> own = letters ? held.get() : List.of();
+        if (!own.isEmpty()) {
+            boolean batch = message.getExchange().getProperty(ExchangePropertyKey.BATCH_SIZE) != null;
+            return new IdHeaders(own, batch, true);
+        }
+        throw new IllegalArgumentException("operation '" + operation
+                + "' does not know which messages are meant: set header '" + RedisDelayConstants.SCHEDULE_ID
+                + "' to the id of one, or choose some by option 'failureException', 'failureRouteId',"
+                + (letters || dead ? " 'deadLetterReason'" : "") + " or 'limit', or all by option 'all'");
     }
 
     /** The test for each message. */
     Predicate<MessageInfo> which() {
-        if (exceptionClass == null && reason == null && routeId == null) {
+        if (failureException == null && deadLetterReason == null && failureRouteId == null) {
             return each -> true;
         }
         return each -> {
             FailureRecord failure = FailureRecord.decode(each.lastFailure());
             return failure != null
-                    && (exceptionClass == null || ExceptionNames.matches(exceptionClass, failure.exception()))
-                    && (reason == null || reason.equals(failure.reason()))
-                    && (routeId == null || routeId.equals(failure.routeId()));
+                    && (failureException == null || ExceptionNames.matches(failureException, failure.exception()))
+                    && (deadLetterReason == null || deadLetterReason.equals(failure.reason()))
+                    && (failureRouteId == null || failureRouteId.equals(failure.routeId()));
         };
     }
 

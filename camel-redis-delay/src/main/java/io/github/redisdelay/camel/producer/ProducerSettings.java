@@ -53,15 +53,15 @@ public record ProducerSettings(
     public void checkState(RedisDelayOperation operation) {
         boolean possible =
                 switch (operation) {
-                    case list -> true;
-                    case schedule, queues, IMPORT -> state == null;
+                    case LIST -> true;
+                    case SCHEDULE, QUEUES, IMPORT -> state == null;
                     default -> state == null || state == MessageScope.DEAD;
                 };
         if (!possible) {
             throw new IllegalArgumentException("option 'state' is '" + OptionValues.lower(state)
                     + "', which means nothing to operation '" + operation + "': remove it"
-                    + (operation == RedisDelayOperation.schedule
-                                    || operation == RedisDelayOperation.queues
+                    + (operation == RedisDelayOperation.SCHEDULE
+                                    || operation == RedisDelayOperation.QUEUES
                                     || operation == RedisDelayOperation.IMPORT
                             ? ""
                             : ", or set it to dead for the dead letters"));

@@ -4,6 +4,7 @@ package io.github.redisdelay.camel.producer;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.option.OwnHeaders;
@@ -14,7 +15,6 @@ import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueInfo;
-import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -32,8 +32,16 @@ import java.util.function.Supplier;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
-/** The operations that look at a queue, or at all queues, and change nothing. Holds nothing of an exchange. */
-public final class QueryOperations {
+/**
+ * The operations that read a queue, or all queues, and change nothing. Holds nothing of an exchange.
+ *
+ * @param queues reads the names of all queues, at most as many as it is given
+ */
+public record QueryOperations(
+        ProducerSettings settings,
+        DelayQueue queue,
+        MessageMapper mapper,
+        IntFunction<CompletableFuture<List<QueueInfo>>> queues) {
 
     /** The headers that get sets. Those of other operations and of the route's own delivery stay. */
     private static final List<String> HEADERS_OF_GET = OwnHeaders.RESPONSE_HEADERS.stream()
@@ -44,30 +52,12 @@ public final class QueryOperations {
                     RedisDelayConstants.LATENESS)::contains))
             .toList();
 
-    private final ProducerSettings settings;
-    private final DelayQueue queue;
-    private final MessageMapper mapper;
-    private final IntFunction<CompletableFuture<List<QueueInfo>>> queues;
-
     /**
      * A message that was found.
      *
      * @param dead true if it is a dead letter
-     * @param deadLetters the number of the message's dead letters, if it was asked for by its own id; else 0
      */
-    private record Found(StoredMessage message, boolean dead, int deadLetters) {}
-
-    /** @param queues looks at all queues, at most as many as it is given */
-    public QueryOperations(
-            ProducerSettings settings,
-            DelayQueue queue,
-            MessageMapper mapper,
-            IntFunction<CompletableFuture<List<QueueInfo>>> queues) {
-        this.settings = settings;
-        this.queue = queue;
-        this.mapper = mapper;
-        this.queues = queues;
-    }
+    private record Found(StoredMessage message, boolean dead) {}
 
     /**
      * Sends the query that a message asks for.
@@ -78,7 +68,7 @@ public final class QueryOperations {
         settings.checkState(operation);
         Message message = exchange.getMessage();
         return switch (operation) {
-            case get -> {
+            case GET -> {
                 String id = IdHeaders.singleOrDeadLetter(message);
                 if (id == null) {
                     throw new IllegalArgumentException("operation 'get' needs the id of a message: set header '"
@@ -86,24 +76,24 @@ public final class QueryOperations {
                 }
                 yield new RepeatableCall<>(() -> find(id), (found, result) -> put(id, found, result, exchange));
             }
-            case list -> {
+            case LIST -> {
                 Object cursor = message.getHeader(RedisDelayConstants.CURSOR);
                 String from = cursor == null ? null : cursor.toString();
                 Integer limit = MessageChoice.limitOf(message);
                 yield new RepeatableCall<>(() -> page(from, limit == null ? settings.limit() : limit), this::put);
             }
-            case stats ->
+            case STATS ->
                 new RepeatableCall<>(
                         () -> target(settings.state() == MessageScope.DEAD).stats(), (stats, result) -> {
                             result.setHeader(RedisDelayConstants.QUEUE, queue.name());
-                            result.setBody(figures(stats));
+                            result.setBody(QueueFigure.of(stats));
                         });
-            case outlook ->
+            case OUTLOOK ->
                 new RepeatableCall<>(this::outlook, (outlook, result) -> {
                     result.setHeader(RedisDelayConstants.QUEUE, queue.name());
                     result.setBody(settings.outlook().figures(outlook));
                 });
-            case queues -> {
+            case QUEUES -> {
                 // Names are short: all of them, unless the endpoint or the message sets a limit.
                 Integer limit = settings.choice().with(message).limit();
                 yield new RepeatableCall<>(
@@ -143,23 +133,15 @@ public final class QueryOperations {
     }
 
     private CompletableFuture<Optional<Found>> findWaiting(String id) {
-        return queue.get(id).thenApply(found -> found.map(message -> new Found(message, false, 0)));
+        return queue.get(id).thenApply(found -> found.map(message -> new Found(message, false)));
     }
 
     private CompletableFuture<Optional<Found>> findDead(String id) {
         return queue.deadLettersOf(id).thenCompose(letters -> {
-            if (letters.isEmpty()) {
-                return findLetter(id, 0); // another client may give dead letters any id
-            }
-            String newest = letters.get(0).toString();
-            return findLetter(newest, newest.equals(id) ? 0 : letters.size());
+            // Another client may give dead letters any id.
+            String letter = letters.isEmpty() ? id : letters.get(0).toString();
+            return queue.deadLetters().get(letter).thenApply(found -> found.map(message -> new Found(message, true)));
         });
-    }
-
-    private CompletableFuture<Optional<Found>> findLetter(String id, int deadLetters) {
-        return queue.deadLetters()
-                .get(id)
-                .thenApply(found -> found.map(message -> new Found(message, true, deadLetters)));
     }
 
     private void put(String id, Optional<Found> found, Message message, Exchange exchange) {
@@ -181,10 +163,8 @@ public final class QueryOperations {
         Map<String, Object> told =
                 StoredMessageReader.headersOf(stored.info(), found.get().dead());
         told.remove(RedisDelayConstants.DEAD_LETTER_REASON);
+        told.remove(RedisDelayConstants.PRIORITY); // it would be that of what the route sends next
         told.forEach(message::setHeader);
-        if (found.get().deadLetters() > 0) {
-            message.setHeader(RedisDelayConstants.DEAD_LETTER_COUNT, found.get().deadLetters());
-        }
     }
 
     private CompletableFuture<MessagePage> page(String from, int limit) {
@@ -215,7 +195,7 @@ public final class QueryOperations {
         Map<String, Object> entry = new LinkedHashMap<>();
         StoredMessageReader.headersOf(info, settings.state() == MessageScope.DEAD)
                 .forEach((header, value) -> {
-                    String name = header.substring(RedisDelayConstants.DELAY.length());
+                    String name = header.substring(OwnHeaders.PREFIX.length());
                     entry.put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value);
                 });
         return entry;
@@ -231,19 +211,5 @@ public final class QueryOperations {
         }
         message.setBody(all);
         message.setHeader(RedisDelayConstants.COUNT, (long) all.size());
-    }
-
-    /** A queue's figures as plain values. */
-    private static Map<String, Object> figures(QueueStats stats) {
-        Map<String, Object> figures = new LinkedHashMap<>();
-        figures.put("delayed", stats.delayed());
-        figures.put("overdue", stats.overdue());
-        figures.put("leased", stats.leased());
-        figures.put("dead", stats.dead());
-        figures.put("oldestOverdueMillis", stats.oldestOverdueMicros() / 1000);
-        figures.put("nextDueMillis", stats.nextDueMicros() < 0 ? -1 : (stats.nextDueMicros() + 999) / 1000);
-        figures.put("consumers", stats.consumers());
-        figures.put("paused", stats.paused());
-        return figures;
     }
 }

@@ -30,33 +30,18 @@ import java.util.function.ToLongFunction;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
-/** Schedules the message of an exchange, or those of a list. Holds nothing of an exchange. */
-public final class ScheduleOperation {
-
-    private final ProducerSettings settings;
-    private final DelayQueue queue;
-    private final MessageMapper mapper;
-    private final Supplier<String> ids;
-    private final Meters.Producing meters;
-    private final NoConsumerReport.Watch deserted;
-
-    /**
-     * @param ids makes the id of a message without one
-     */
-    public ScheduleOperation(
-            ProducerSettings settings,
-            DelayQueue queue,
-            MessageMapper mapper,
-            Supplier<String> ids,
-            Meters.Producing meters,
-            NoConsumerReport.Watch deserted) {
-        this.settings = settings;
-        this.queue = queue;
-        this.mapper = mapper;
-        this.ids = ids;
-        this.meters = meters;
-        this.deserted = deserted;
-    }
+/**
+ * Schedules the message of an exchange, or those of a list. Holds nothing of an exchange.
+ *
+ * @param ids makes the id of a message without one
+ */
+public record ScheduleOperation(
+        ProducerSettings settings,
+        DelayQueue queue,
+        MessageMapper mapper,
+        Supplier<String> ids,
+        Meters.Producing meters,
+        NoConsumerReport.Watch deserted) {
 
     /**
      * Sends the message.
@@ -64,7 +49,7 @@ public final class ScheduleOperation {
      * @throws IllegalArgumentException if it cannot be stored; then nothing was sent
      */
     public PendingRequest send(Exchange exchange) {
-        settings.checkState(RedisDelayOperation.schedule);
+        settings.checkState(RedisDelayOperation.SCHEDULE);
         return settings.batching() && exchange.getMessage().getBody() instanceof List<?> list
                 ? all(list, exchange)
                 : one(exchange);
@@ -113,7 +98,7 @@ public final class ScheduleOperation {
 
     private void answered(ScheduleOutcome outcome, DeliveryCompletion held) {
         if (outcome != ScheduleOutcome.IGNORED) {
-            meters.scheduled();
+            meters.count(Meters.Event.SCHEDULED, 1);
         }
         if (held != null && outcome == ScheduleOutcome.SUPERSEDED) {
             held.superseded();
@@ -163,8 +148,8 @@ public final class ScheduleOperation {
             if (own != outer) {
                 OwnHeaders.check(own);
             }
-            RedisDelayOperation operation = ScheduleHeaders.operation(own, RedisDelayOperation.schedule);
-            if (operation != RedisDelayOperation.schedule) {
+            RedisDelayOperation operation = ScheduleHeaders.operation(own, RedisDelayOperation.SCHEDULE);
+            if (operation != RedisDelayOperation.SCHEDULE) {
                 throw new IllegalArgumentException(
                         "a message of a batch asks for operation '" + operation + "': a batch can only be scheduled");
             }

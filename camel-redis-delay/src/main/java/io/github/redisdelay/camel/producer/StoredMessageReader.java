@@ -56,13 +56,13 @@ public final class StoredMessageReader {
         headers.put(
                 RedisDelayConstants.ATTEMPT,
                 dead ? failure.get(RedisDelayConstants.FAILURE_ATTEMPTS) : (Object) info.attempts());
-        headers.put(RedisDelayConstants.MESSAGE_PRIORITY, info.priority());
+        headers.put(RedisDelayConstants.PRIORITY, info.priority());
         if (info.redeliveryReason() != RedeliveryReason.NONE) {
             headers.put(RedisDelayConstants.REDELIVERY_REASON, ExchangeFiller.text(info.redeliveryReason()));
         }
         if (info.state() == MessageState.LEASED) {
             headers.put(RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
-            headers.put(RedisDelayConstants.HOLDER, info.holder());
+            headers.put(RedisDelayConstants.LEASE_OWNER, info.holder());
         }
         headers.putAll(failure);
         headers.values().removeIf(Objects::isNull);

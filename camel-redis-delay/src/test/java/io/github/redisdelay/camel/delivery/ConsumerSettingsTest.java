@@ -112,7 +112,7 @@ class ConsumerSettingsTest {
         assertRefused(
                 options -> {
                     options.setBatching(true);
-                    options.setExtendMessageVisibility(false);
+                    options.setMaximumVisibilityExtension("0");
                     options.setBatchTimeout("16s");
                 },
                 "option 'batchTimeout' is '16s'",

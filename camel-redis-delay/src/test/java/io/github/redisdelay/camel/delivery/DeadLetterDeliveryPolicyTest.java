@@ -66,7 +66,7 @@ class DeadLetterDeliveryPolicyTest {
             assertThat(delivery.calls).containsExactly(attempt == 1 ? "retry in PT10S" : "retry in PT5M");
             assertThat(delivery.failure).contains("known").doesNotContain("store is down");
         }
-        assertThat(report.retried()).isEqualTo(3);
+        assertThat(report.count(Meters.Event.RETRIED)).isEqualTo(3);
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.monitor.Meters.Event;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.TestSubmissions;
@@ -95,7 +96,7 @@ class DeliveryCompletionTest {
         completion(delivery).onFailure(exchange);
         assertThat(delivery.calls).containsExactly("dead-letter");
         assertThat(delivery.failure).contains("partner is down");
-        assertThat(failures.deadLettered()).isOne();
+        assertThat(failures.count(Event.DEAD_LETTERED)).isOne();
     }
 
     @Test
@@ -105,7 +106,7 @@ class DeliveryCompletionTest {
         exchange.setException(new IllegalStateException());
         completion(delivery).onFailure(exchange);
         assertThat(delivery.calls).containsExactly("drop");
-        assertThat(failures.dropped()).isOne();
+        assertThat(failures.count(Event.DROPPED)).isOne();
     }
 
     @Test
@@ -171,7 +172,11 @@ class DeliveryCompletionTest {
 
     private void assertNothingCounted() {
         assertThat(burials).as("dead letters to trim").hasValue(0);
-        assertThat(List.of(failures.retried(), failures.deadLettered(), failures.dropped(), failures.expired()))
+        assertThat(List.of(
+                        failures.count(Event.RETRIED),
+                        failures.count(Event.DEAD_LETTERED),
+                        failures.count(Event.DROPPED),
+                        failures.count(Event.EXPIRED)))
                 .containsOnly(0L);
     }
 
@@ -251,7 +256,7 @@ class DeliveryCompletionTest {
             }
             assertThat(delivery.calls).containsExactly("retry in PT1M30S");
         }
-        assertThat(failures.retried()).isEqualTo(2);
+        assertThat(failures.count(Event.RETRIED)).isEqualTo(2);
     }
 
     private void ask(String where, String name, Object value) {
@@ -405,9 +410,9 @@ class DeliveryCompletionTest {
         dropped.claimedMicros = 15_000_001;
         assertThat(admit(dropped)).as("expired, and only then exceeded").isNull();
         assertThat(dropped.calls).containsExactly("drop, remember PT1H");
-        assertThat(failures.expired()).isEqualTo(2);
-        assertThat(failures.dropped()).isOne();
-        assertThat(failures.deadLettered()).isOne();
+        assertThat(failures.count(Event.EXPIRED)).isEqualTo(2);
+        assertThat(failures.count(Event.DROPPED)).isOne();
+        assertThat(failures.count(Event.DEAD_LETTERED)).isOne();
     }
 
     @Test

@@ -613,7 +613,7 @@ class MessageMapperTest {
                 "CAMELFILENAME",
                 "camelhttpuri",
                 "cAMELHttpUri",
-                "CamelRedisDelay",
+                "CamelRedisDelayDelay",
                 "CamelRedisDelayOperation",
                 "camelredisdelayscheduleid",
                 "Camel"
@@ -719,7 +719,7 @@ class MessageMapperTest {
 
     @Test
     void an_element_that_is_a_body_is_sent_with_the_headers_of_the_exchange() {
-        Exchange outer = exchange(List.of(), "outer", 1, "CamelRedisDelay", "5s");
+        Exchange outer = exchange(List.of(), "outer", 1, "CamelRedisDelayDelay", "5s");
 
         assertThat(mapper.toEnvelope("a", outer, Settings.NONE)).isEqualTo(Envelope.of("a", null, Map.of("outer", 1)));
         assertThat(mapper.toEnvelope((Object) null, outer, Settings.NONE))

@@ -71,7 +71,7 @@ class PolledStatsTest {
             last().complete(waiting(1));
             timers.advance(PolledStats.INTERVAL);
         }
-        int most = (int) PolledStats.READ_LATELY.dividedBy(PolledStats.INTERVAL) + 1;
+        int most = (int) PolledStats.IDLE_AFTER.dividedBy(PolledStats.INTERVAL) + 1;
         assertThat(asked).hasSize(most);
         assertThat(timers.waiting()).isZero();
         assertThat(stats.get()).as("what is long past").isNull();

@@ -183,10 +183,10 @@ class ManageOperationsIT extends CamelRedisIT {
                 .hasMessageContaining(
                         "operation 'cancel' needs the id of a message: set header 'CamelRedisDelayScheduleId'");
         assertThat(refused("?operation=reschedule", Map.of(RedisDelayConstants.SCHEDULE_ID, "a")))
-                .hasMessageContaining("operation 'reschedule' of message 'a' needs a time");
-        assertThat(refused("?operation=promote", Map.of())).hasMessageContaining("'routeId', or 'limit'");
+                .hasMessageContaining("operation 'reschedule' needs a time");
+        assertThat(refused("?operation=promote", Map.of())).hasMessageContaining("'failureRouteId', or 'limit'");
         assertThat(refused("?operation=promote&state=dead", Map.of()))
-                .hasMessageContaining("'routeId', 'reason' or 'limit'");
+                .hasMessageContaining("'failureRouteId', 'deadLetterReason' or 'limit'");
         for (String operation : List.of("cancel", "promote", "redrive", "purge", "pause", "resume")) {
             assertThat(refused("?state=leased&operation=" + operation, Map.of(RedisDelayConstants.SCHEDULE_ID, "a")))
                     .hasMessageContaining(

@@ -79,10 +79,10 @@ class QueryOperationsIT extends CamelRedisIT {
                 .containsEntry(RedisDelayConstants.MESSAGE_STATE, "delayed")
                 .containsEntry(RedisDelayConstants.MESSAGE_ID, "a")
                 .containsEntry(RedisDelayConstants.QUEUE, queue)
-                .containsEntry(RedisDelayConstants.MESSAGE_PRIORITY, 3)
                 .containsEntry(RedisDelayConstants.ATTEMPT, 0)
                 .doesNotContainKeys(
                         RedisDelayConstants.OPERATION,
+                        RedisDelayConstants.PRIORITY,
                         RedisDelayConstants.REDELIVERY_REASON,
                         RedisDelayConstants.FAILURE_EXCEPTION,
                         RedisDelayConstants.DEAD_LETTER_ID);
@@ -107,7 +107,7 @@ class QueryOperationsIT extends CamelRedisIT {
             // 30 s from the claim, and the clocks are this machine's.
             assertThat(found.getHeader(RedisDelayConstants.LEASE_END, long.class) - System.currentTimeMillis())
                     .isBetween(10_000L, 30_000L);
-            String holder = found.getHeader(RedisDelayConstants.HOLDER, String.class);
+            String holder = found.getHeader(RedisDelayConstants.LEASE_OWNER, String.class);
             assertThat(holder).contains("/consumer/"); // the route
 
             Message page = look("?operation=list&state=leased", Map.of());
@@ -117,7 +117,7 @@ class QueryOperationsIT extends CamelRedisIT {
                     .containsEntry("state", "leased")
                     .containsEntry("attempt", 1);
             assertThat((Long) entry.get("leaseEnd")).isGreaterThan(System.currentTimeMillis());
-            assertThat(entry).containsEntry("holder", holder);
+            assertThat(entry).containsEntry("leaseOwner", holder);
             assertThat(ids(look("?operation=list", Map.of()))).isEmpty();
         } finally {
             go.countDown();

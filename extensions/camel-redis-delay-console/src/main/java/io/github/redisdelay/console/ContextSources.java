@@ -3,7 +3,8 @@ package io.github.redisdelay.console;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayEndpoint;
-import io.github.redisdelay.camel.SharedRedis;
+import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
+import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.console.api.QueueSource;
 import io.github.redisdelay.queue.ClientOptions;
@@ -52,11 +53,11 @@ final class ContextSources implements ConsoleSources {
         }
     }
 
-    private record Opened(SharedRedis redis, DelayQueueClient client) {
+    private record Opened(Reference<OpenClient> share, DelayQueueClient client) {
 
         void close() {
             client.close(Duration.ofSeconds(1));
-            redis.close();
+            share.release();
         }
     }
 
@@ -136,9 +137,9 @@ final class ContextSources implements ConsoleSources {
             return made;
         }
         opened.put(place, made);
-        Thread thread = new Thread(() -> connect(place, way, made), "RedisDelayConsoleConnect");
-        thread.setDaemon(true);
-        thread.start();
+        context.getExecutorServiceManager()
+                .newThread("RedisDelayConsoleConnect", () -> connect(place, way, made))
+                .start();
         return made;
     }
 
@@ -153,14 +154,16 @@ final class ContextSources implements ConsoleSources {
     }
 
     private static Opened open(Place place, RedisDelayEndpoint way) {
-        SharedRedis redis = way.shareRedis();
+        Reference<OpenClient> share = way.acquireClient();
         // A change from the console is as safe as one by the routes.
-        Durability durability = redis.durability();
+        Durability durability = way.clientOptions().durability();
         ClientOptions options = new ClientOptions(
                 place.keyPrefix(),
                 REQUEST_TIMEOUT.plus(durability.waits() ? durability.timeout() : Duration.ZERO),
                 durability);
-        return new Opened(redis, DelayQueueClient.create(redis.redisson(), options, redis.address()));
+        OpenClient routes = share.get();
+        return new Opened(
+                share, DelayQueueClient.create(routes.connection().get().redisson(), options, routes.address()));
     }
 
     /** Does not wait for connections that are being made: they close when they are there. */

@@ -111,7 +111,7 @@ class ConsolePageIT {
             context.start();
             String uri = "redis-delay:orders?delay=30m&address=" + redis.address();
             context.createProducerTemplate().sendBodyAndHeader(uri, "body", "CamelRedisDelayScheduleId", "order-1");
-            context.createProducerTemplate().sendBodyAndHeader(uri, "body", "CamelRedisDelay", "0");
+            context.createProducerTemplate().sendBodyAndHeader(uri, "body", "CamelRedisDelayDelay", "0");
             try (RedisDelayConsole console =
                     RedisDelayConsole.on(context).port(0).actions(true).start()) {
                 List<String> commands = blocks("sh").get(0).lines().toList();

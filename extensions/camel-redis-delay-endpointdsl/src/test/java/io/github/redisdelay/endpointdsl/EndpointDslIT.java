@@ -4,6 +4,7 @@ package io.github.redisdelay.endpointdsl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
+import io.github.redisdelay.camel.RedisDelayEndpoint;
 import io.github.redisdelay.test.RedisExtension;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -53,12 +54,15 @@ class EndpointDslIT {
                             - later.getHeader("CamelRedisDelayScheduledTime", Long.class))
                     .isEqualTo(30 * 60_000);
 
-            send(context, Map.of("CamelRedisDelay", "0ms", "CamelRedisDelayScheduleId", "A-1"));
+            send(context, Map.of("CamelRedisDelayDelay", "0ms", "CamelRedisDelayScheduleId", "A-1"));
             Message received = closed.poll(10, TimeUnit.SECONDS);
             assertThat(received).isNotNull();
-            assertThat(received.getHeaders())
-                    .containsEntry("CamelRedisDelayMessageId", "A-1")
-                    .containsEntry("CamelRedisDelayMessagePriority", 3);
+            assertThat(received.getHeaders()).containsEntry("CamelRedisDelayMessageId", "A-1");
+            assertThat(context.getEndpoints())
+                    .filteredOn(RedisDelayEndpoint.class::isInstance)
+                    .extracting(made ->
+                            ((RedisDelayEndpoint) made).getConfiguration().getPriority())
+                    .contains(3);
         }
     }
 

@@ -261,8 +261,7 @@ class ImportOperationIT extends CamelRedisIT {
         assertThat(imports(MediaType.JSON))
                 .contains("\"from\":\"" + old + "\"", "\"state\":\"running\"")
                 .doesNotContain("moved");
-        assertThat(imports(MediaType.TEXT))
-                .contains("import 1 into " + queue + " from Redisson's queue " + old + ": running, ");
+        assertThat(imports(MediaType.TEXT)).containsPattern("imports \\{.*from=" + old + ", .*state=running");
         ImportModule.Run run = context.getComponent("redis-delay", RedisDelayComponent.class)
                 .imports()
                 .get(0);
@@ -273,8 +272,7 @@ class ImportOperationIT extends CamelRedisIT {
         assertThat(run.isStopped()).isTrue();
         assertThat(imports(MediaType.JSON))
                 .contains("\"state\":\"stopped\"", "\"found\":64", "\"moved\":64", "\"remaining\":136");
-        assertThat(imports(MediaType.TEXT))
-                .contains(": stopped, ", ": 64 found, 64 moved, 0 gone, 0 left, 136 remaining\n");
+        assertThat(imports(MediaType.TEXT)).contains("state=stopped", "found=64", "moved=64", "remaining=136");
     }
 
     private String imports(MediaType type) {

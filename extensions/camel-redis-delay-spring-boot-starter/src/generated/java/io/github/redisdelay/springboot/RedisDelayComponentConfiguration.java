@@ -92,11 +92,6 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String deadLetterRetention;
 
     /**
-     * True if the lease of a message is extended as long as its exchange is under way.
-     */
-    private Boolean extendMessageVisibility;
-
-    /**
      * The most dead letters that are kept; 0 for any number. The oldest ones beyond it are dropped, counted and logged by the consumers that have this option.
      */
     private Long maximumDeadLetters;
@@ -112,7 +107,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String maximumRedeliveryDelay;
 
     /**
-     * The longest time after its start for which an exchange's lease is extended. After that a warning names it, and its message is delivered again when the lease expires.
+     * The longest time after its start for which an exchange's lease is extended; 0 to extend none. After that a warning names the exchange, and its message is delivered again when the lease expires.
      */
     private String maximumVisibilityExtension;
 
@@ -137,7 +132,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Double redeliveryJitter;
 
     /**
-     * The lease, from 100 ms to 365 days: for how long a message that was claimed is hidden from other consumers. It is extended while the work goes on (see extendMessageVisibility); if this JVM dies, the message is delivered again when it ends.
+     * The lease, from 100 ms to 365 days: for how long a message that was claimed is hidden from other consumers. It is extended while the work goes on (see maximumVisibilityExtension); if this JVM dies, the message is delivered again when it ends.
      */
     private String visibilityTimeout;
 
@@ -152,7 +147,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer maxMessagesPerPoll;
 
     /**
-     * True if redrive, purge and promote mean all messages. Without it they need the id of a message, or one of the options exceptionClass, reason, routeId and limit, or their headers. Cannot be set on the component. The header CamelRedisDelayAll wins over it.
+     * True if redrive, purge and promote mean all messages. Without it they need the id of a message, or one of the options failureException, deadLetterReason, failureRouteId and limit, or the header CamelRedisDelayLimit. Cannot be set on the component.
      */
     private Boolean all;
 
@@ -162,12 +157,12 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String deduplicationPeriod;
 
     /**
-     * The delay of messages, 0 or more: 30m, 1h30m or PT30M; a bare number is milliseconds. Without delay and deliverAt a message is due at once. The headers CamelRedisDelay and CamelRedisDelayDeliverAt win over it.
+     * The delay of messages, 0 or more: 30m, 1h30m or PT30M; a bare number is milliseconds. Without delay and deliverAt a message is due at once. The headers CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over it.
      */
     private String delay;
 
     /**
-     * The time to deliver messages at: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than 100000000000 look like seconds and are an error. A time in the past means now. Must not be combined with delay; the headers CamelRedisDelay and CamelRedisDelayDeliverAt win over it.
+     * The time to deliver messages at: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than 100000000000 look like seconds and are an error. A time in the past means now. Must not be combined with delay; the headers CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over it.
      */
     private String deliverAt;
 
@@ -222,9 +217,19 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer waitForReplicas;
 
     /**
-     * Only messages whose last delivery failed with this exception (the name of its class, such as java.net.ConnectException; without a package, of any package) are redriven, purged or promoted. The header CamelRedisDelayExceptionClass wins over it.
+     * Only dead letters that were given up for this reason (failed, retryAfter, leaseExpired, expired, unreadable, or what their route said) are redriven or purged; or promoted, with state=dead.
      */
-    private String exceptionClass;
+    private String deadLetterReason;
+
+    /**
+     * Only messages whose last delivery failed with this exception (the name of its class, such as java.net.ConnectException; without a package, of any package) are redriven, purged or promoted.
+     */
+    private String failureException;
+
+    /**
+     * Only messages whose last delivery failed in this route are redriven, purged or promoted.
+     */
+    private String failureRouteId;
 
     /**
      * The largest message to store, in bytes with its headers. A larger one is an error.
@@ -237,19 +242,9 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Long maximumQueueLength;
 
     /**
-     * Only dead letters that were given up for this reason (failed, retryAfter, leaseExpired, expired, unreadable, or what their route said) are redriven or purged; or promoted, with state=dead. The header CamelRedisDelayReason wins over it.
-     */
-    private String reason;
-
-    /**
      * The longest wait for the replicas and the disk of waitForReplicas and waitForDisk, from 1 ms to less than requestTimeout, and less than the timeout of Redisson (3s unless configured otherwise). A wait for the disk takes a second or more where the server has appendfsync everysec.
      */
     private String replicationTimeout;
-
-    /**
-     * Only messages whose last delivery failed in this route are redriven, purged or promoted. The header CamelRedisDelayRouteId wins over it.
-     */
-    private String routeId;
 
     /**
      * Whether the calling thread waits until Redis has answered, and then goes on with the exchange itself. With false it only hands the message over, and the exchange goes on on one of at most 32 threads of the component. In a transaction, and on these threads, the thread always waits.
@@ -437,14 +432,6 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setDeadLetterRetention(String deadLetterRetention) {
         this.deadLetterRetention = deadLetterRetention;
-    }
-
-    public Boolean getExtendMessageVisibility() {
-        return extendMessageVisibility;
-    }
-
-    public void setExtendMessageVisibility(Boolean extendMessageVisibility) {
-        this.extendMessageVisibility = extendMessageVisibility;
     }
 
     public Long getMaximumDeadLetters() {
@@ -647,12 +634,28 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
         this.waitForReplicas = waitForReplicas;
     }
 
-    public String getExceptionClass() {
-        return exceptionClass;
+    public String getDeadLetterReason() {
+        return deadLetterReason;
     }
 
-    public void setExceptionClass(String exceptionClass) {
-        this.exceptionClass = exceptionClass;
+    public void setDeadLetterReason(String deadLetterReason) {
+        this.deadLetterReason = deadLetterReason;
+    }
+
+    public String getFailureException() {
+        return failureException;
+    }
+
+    public void setFailureException(String failureException) {
+        this.failureException = failureException;
+    }
+
+    public String getFailureRouteId() {
+        return failureRouteId;
+    }
+
+    public void setFailureRouteId(String failureRouteId) {
+        this.failureRouteId = failureRouteId;
     }
 
     public Integer getMaximumMessageSize() {
@@ -671,28 +674,12 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
         this.maximumQueueLength = maximumQueueLength;
     }
 
-    public String getReason() {
-        return reason;
-    }
-
-    public void setReason(String reason) {
-        this.reason = reason;
-    }
-
     public String getReplicationTimeout() {
         return replicationTimeout;
     }
 
     public void setReplicationTimeout(String replicationTimeout) {
         this.replicationTimeout = replicationTimeout;
-    }
-
-    public String getRouteId() {
-        return routeId;
-    }
-
-    public void setRouteId(String routeId) {
-        this.routeId = routeId;
     }
 
     public Boolean getSynchronous() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.springboot;
 
-import io.github.redisdelay.camel.connection.SpringBootProperties;
 import org.apache.camel.CamelContext;
 import org.apache.camel.spi.ComponentCustomizer;
 import org.apache.camel.spring.boot.CamelAutoConfiguration;
@@ -25,7 +24,7 @@ import org.springframework.core.env.Environment;
 public class RedisDelayAutoConfiguration {
 
     @Lazy
-    @Bean(SpringBootProperties.CUSTOMIZER)
+    @Bean("redis-delay-component-customizer")
     ComponentCustomizer redisDelayComponentCustomizer(
             RedisDelayComponentConfiguration properties, Environment environment) {
         return new RedisDelayCustomizer(properties, environment);

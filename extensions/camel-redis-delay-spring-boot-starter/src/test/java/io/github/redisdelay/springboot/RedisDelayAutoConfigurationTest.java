@@ -54,7 +54,7 @@ class RedisDelayAutoConfigurationTest {
     }
 
     @Test
-    void should_set_options_in_all_forms_of_their_names(CapturedOutput output) {
+    void should_set_options_in_all_forms_of_their_names() {
         application
                 .withPropertyValues(
                         PREFIX + "address=redis://localhost:1",
@@ -86,7 +86,6 @@ class RedisDelayAutoConfigurationTest {
                     assertThat(component(started, "redis-delay").isAutowiredEnabled())
                             .isFalse();
                 });
-        assertThat(output).doesNotContain("Nobody reads");
     }
 
     @Configuration
@@ -151,13 +150,12 @@ class RedisDelayAutoConfigurationTest {
                 "#type:org.apache.camel.spi.HeaderFilterStrategy",
                 "{{name}}"
             })
-    void should_find_a_bean(String reference, CapturedOutput output) {
+    void should_find_a_bean(String reference) {
         application
                 .withUserConfiguration(Filter.class)
                 .withPropertyValues(PREFIX + "header-filter-strategy=" + reference, "name=filter")
                 .run(started ->
                         assertThat(options(started).getHeaderFilterStrategy()).isSameAs(started.getBean("filter")));
-        assertThat(output).doesNotContain("Nobody reads");
     }
 
     @ParameterizedTest
@@ -256,18 +254,5 @@ class RedisDelayAutoConfigurationTest {
         application
                 .withPropertyValues("spring.data.redis.host=localhost", PREFIX + property)
                 .run(started -> assertThat(options(started).getAddress()).isNotEqualTo("redis://localhost:6379"));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"camel.component.redis-delay.enabled", "camel.component.redis-delay.customizer.enabled"})
-    void should_say_that_nobody_reads_properties_where_it_is_disabled(String property, CapturedOutput output) {
-        application
-                .withPropertyValues(property + "=false", PREFIX + "visibility-timeout=77s")
-                .run(started ->
-                        assertThat(options(started).getVisibilityTimeout()).isEqualTo("30s"));
-        assertThat(output)
-                .contains(
-                        "Nobody reads these properties: camel.component.redis-delay.visibility-timeout. Camel on Spring"
-                                + " Boot leaves them to a component's starter: add camel-redis-delay-spring-boot-starter");
     }
 }

@@ -21,7 +21,7 @@ public class OrderService {
         producer.sendBodyAndHeaders(
                 "redis-delay:orders?onDuplicate=ignore",
                 order,
-                Map.of("CamelRedisDelay", Duration.ofMinutes(30), "CamelRedisDelayScheduleId", order));
+                Map.of("CamelRedisDelayDelay", Duration.ofMinutes(30), "CamelRedisDelayScheduleId", order));
     }
 
     public void placed(String order, Instant deadline) {

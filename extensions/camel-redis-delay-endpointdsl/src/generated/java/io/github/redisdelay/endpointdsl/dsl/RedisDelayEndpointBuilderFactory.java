@@ -426,38 +426,6 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True if the lease of a message is extended as long as its exchange is
-         * under way.
-         * 
-         * The option is a: <code>boolean</code> type.
-         * 
-         * Default: true
-         * Group: consumer
-         * 
-         * @param extendMessageVisibility the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointConsumerBuilder extendMessageVisibility(boolean extendMessageVisibility) {
-            doSetProperty("extendMessageVisibility", extendMessageVisibility);
-            return this;
-        }
-        /**
-         * True if the lease of a message is extended as long as its exchange is
-         * under way.
-         * 
-         * The option will be converted to a <code>boolean</code> type.
-         * 
-         * Default: true
-         * Group: consumer
-         * 
-         * @param extendMessageVisibility the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointConsumerBuilder extendMessageVisibility(String extendMessageVisibility) {
-            doSetProperty("extendMessageVisibility", extendMessageVisibility);
-            return this;
-        }
-        /**
          * The most dead letters that are kept; 0 for any number. The oldest
          * ones beyond it are dropped, counted and logged by the consumers that
          * have this option.
@@ -546,8 +514,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The longest time after its start for which an exchange's lease is
-         * extended. After that a warning names it, and its message is delivered
-         * again when the lease expires.
+         * extended; 0 to extend none. After that a warning names the exchange,
+         * and its message is delivered again when the lease expires.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -649,8 +617,8 @@ public interface RedisDelayEndpointBuilderFactory {
         /**
          * The lease, from 100 ms to 365 days: for how long a message that was
          * claimed is hidden from other consumers. It is extended while the work
-         * goes on (see extendMessageVisibility); if this JVM dies, the message
-         * is delivered again when it ends.
+         * goes on (see maximumVisibilityExtension); if this JVM dies, the
+         * message is delivered again when it ends.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1293,9 +1261,9 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * True if redrive, purge and promote mean all messages. Without it they
-         * need the id of a message, or one of the options exceptionClass,
-         * reason, routeId and limit, or their headers. Cannot be set on the
-         * component. The header CamelRedisDelayAll wins over it.
+         * need the id of a message, or one of the options failureException,
+         * deadLetterReason, failureRouteId and limit, or the header
+         * CamelRedisDelayLimit. Cannot be set on the component.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -1311,9 +1279,9 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * True if redrive, purge and promote mean all messages. Without it they
-         * need the id of a message, or one of the options exceptionClass,
-         * reason, routeId and limit, or their headers. Cannot be set on the
-         * component. The header CamelRedisDelayAll wins over it.
+         * need the id of a message, or one of the options failureException,
+         * deadLetterReason, failureRouteId and limit, or the header
+         * CamelRedisDelayLimit. Cannot be set on the component.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
@@ -1348,8 +1316,8 @@ public interface RedisDelayEndpointBuilderFactory {
         /**
          * The delay of messages, 0 or more: 30m, 1h30m or PT30M; a bare number
          * is milliseconds. Without delay and deliverAt a message is due at
-         * once. The headers CamelRedisDelay and CamelRedisDelayDeliverAt win
-         * over it.
+         * once. The headers CamelRedisDelayDelay and CamelRedisDelayDeliverAt
+         * win over it.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1367,7 +1335,7 @@ public interface RedisDelayEndpointBuilderFactory {
          * 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than
          * 100000000000 look like seconds and are an error. A time in the past
          * means now. Must not be combined with delay; the headers
-         * CamelRedisDelay and CamelRedisDelayDeliverAt win over it.
+         * CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over it.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1714,20 +1682,50 @@ public interface RedisDelayEndpointBuilderFactory {
         }
 
         /**
-         * Only messages whose last delivery failed with this exception (the
-         * name of its class, such as java.net.ConnectException; without a
-         * package, of any package) are redriven, purged or promoted. The header
-         * CamelRedisDelayExceptionClass wins over it.
+         * Only dead letters that were given up for this reason (failed,
+         * retryAfter, leaseExpired, expired, unreadable, or what their route
+         * said) are redriven or purged; or promoted, with state=dead.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
          * Group: producer (advanced)
          * 
-         * @param exceptionClass the value to set
+         * @param deadLetterReason the value to set
          * @return the dsl builder
          */
-        default AdvancedRedisDelayEndpointProducerBuilder exceptionClass(String exceptionClass) {
-            doSetProperty("exceptionClass", exceptionClass);
+        default AdvancedRedisDelayEndpointProducerBuilder deadLetterReason(String deadLetterReason) {
+            doSetProperty("deadLetterReason", deadLetterReason);
+            return this;
+        }
+        /**
+         * Only messages whose last delivery failed with this exception (the
+         * name of its class, such as java.net.ConnectException; without a
+         * package, of any package) are redriven, purged or promoted.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: producer (advanced)
+         * 
+         * @param failureException the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder failureException(String failureException) {
+            doSetProperty("failureException", failureException);
+            return this;
+        }
+        /**
+         * Only messages whose last delivery failed in this route are redriven,
+         * purged or promoted.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: producer (advanced)
+         * 
+         * @param failureRouteId the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder failureRouteId(String failureRouteId) {
+            doSetProperty("failureRouteId", failureRouteId);
             return this;
         }
         /**
@@ -1843,23 +1841,6 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * Only dead letters that were given up for this reason (failed,
-         * retryAfter, leaseExpired, expired, unreadable, or what their route
-         * said) are redriven or purged; or promoted, with state=dead. The
-         * header CamelRedisDelayReason wins over it.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Group: producer (advanced)
-         * 
-         * @param reason the value to set
-         * @return the dsl builder
-         */
-        default AdvancedRedisDelayEndpointProducerBuilder reason(String reason) {
-            doSetProperty("reason", reason);
-            return this;
-        }
-        /**
          * The longest wait for the replicas and the disk of waitForReplicas and
          * waitForDisk, from 1 ms to less than requestTimeout, and less than the
          * timeout of Redisson (3s unless configured otherwise). A wait for the
@@ -1876,21 +1857,6 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default AdvancedRedisDelayEndpointProducerBuilder replicationTimeout(String replicationTimeout) {
             doSetProperty("replicationTimeout", replicationTimeout);
-            return this;
-        }
-        /**
-         * Only messages whose last delivery failed in this route are redriven,
-         * purged or promoted. The header CamelRedisDelayRouteId wins over it.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Group: producer (advanced)
-         * 
-         * @param routeId the value to set
-         * @return the dsl builder
-         */
-        default AdvancedRedisDelayEndpointProducerBuilder routeId(String routeId) {
-            doSetProperty("routeId", routeId);
             return this;
         }
         /**
@@ -2580,10 +2546,10 @@ public interface RedisDelayEndpointBuilderFactory {
          * 
          * Group: producer
          * 
-         * @return the name of the header {@code RedisDelay}.
+         * @return the name of the header {@code RedisDelayDelay}.
          */
-        public String redisDelay() {
-            return "CamelRedisDelay";
+        public String redisDelayDelay() {
+            return "CamelRedisDelayDelay";
         }
         /**
          * The time to deliver the message at: an Instant, Date, ZonedDateTime,
@@ -2591,7 +2557,7 @@ public interface RedisDelayEndpointBuilderFactory {
          * 100000000000 look like seconds and are an error), or ISO-8601 text
          * with an offset. A time in the past means now. Wins over the options
          * delay and deliverAt; must not be combined with the header
-         * CamelRedisDelay. Removed after the message was stored.
+         * CamelRedisDelayDelay. Removed after the message was stored.
          * 
          * The option is a: {@code java.time.Instant} type.
          * 
@@ -2888,19 +2854,6 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayRedeliveryReason";
         }
         /**
-         * The priority of the message, 0 to 9: set by the consumer, and by the
-         * operation get.
-         * 
-         * The option is a: {@code int} type.
-         * 
-         * Group: common
-         * 
-         * @return the name of the header {@code RedisDelayMessagePriority}.
-         */
-        public String redisDelayMessagePriority() {
-            return "CamelRedisDelayMessagePriority";
-        }
-        /**
          * The state of the message that was asked for by the operation get:
          * delayed, leased (it is being delivered), dead or none.
          * 
@@ -2936,10 +2889,10 @@ public interface RedisDelayEndpointBuilderFactory {
          * 
          * Group: producer
          * 
-         * @return the name of the header {@code RedisDelayHolder}.
+         * @return the name of the header {@code RedisDelayLeaseOwner}.
          */
-        public String redisDelayHolder() {
-            return "CamelRedisDelayHolder";
+        public String redisDelayLeaseOwner() {
+            return "CamelRedisDelayLeaseOwner";
         }
         /**
          * The outcome of cancel, reschedule, promote, redrive or purge for the
@@ -2986,65 +2939,6 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayCursor";
         }
         /**
-         * True if redrive, purge and promote mean all messages. Without it they
-         * need the id of a message, or one of the headers
-         * CamelRedisDelayExceptionClass, CamelRedisDelayReason,
-         * CamelRedisDelayRouteId and CamelRedisDelayLimit. Wins over the option
-         * all. Removed after it was done.
-         * 
-         * The option is a: {@code boolean} type.
-         * 
-         * Group: producer
-         * 
-         * @return the name of the header {@code RedisDelayAll}.
-         */
-        public String redisDelayAll() {
-            return "CamelRedisDelayAll";
-        }
-        /**
-         * Only messages whose last delivery failed with this exception (the
-         * name of its class, with or without its package) are redriven, purged
-         * or promoted. Wins over the option exceptionClass. Removed after it
-         * was done.
-         * 
-         * The option is a: {@code String} type.
-         * 
-         * Group: producer
-         * 
-         * @return the name of the header {@code RedisDelayExceptionClass}.
-         */
-        public String redisDelayExceptionClass() {
-            return "CamelRedisDelayExceptionClass";
-        }
-        /**
-         * Only dead letters that were given up for this reason are redriven or
-         * purged; or promoted, with state=dead. Wins over the option reason.
-         * Removed after it was done.
-         * 
-         * The option is a: {@code String} type.
-         * 
-         * Group: producer
-         * 
-         * @return the name of the header {@code RedisDelayReason}.
-         */
-        public String redisDelayReason() {
-            return "CamelRedisDelayReason";
-        }
-        /**
-         * Only messages whose last delivery failed in this route are redriven,
-         * purged or promoted. Wins over the option routeId. Removed after it
-         * was done.
-         * 
-         * The option is a: {@code String} type.
-         * 
-         * Group: producer
-         * 
-         * @return the name of the header {@code RedisDelayRouteId}.
-         */
-        public String redisDelayRouteId() {
-            return "CamelRedisDelayRouteId";
-        }
-        /**
          * The most messages that list gives, or that redrive, purge and promote
          * change if they name none by its id, or the most queues that queues
          * gives, 1 to 256. Wins over the option limit. Removed after it was
@@ -3089,21 +2983,6 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         public String redisDelayDeadLetterTime() {
             return "CamelRedisDelayDeadLetterTime";
-        }
-        /**
-         * The number of dead letters of a message, of which at most 100 are
-         * counted: set by get, cancel, reschedule and promote where they find
-         * the message dead by its own id. CamelRedisDelayDeadLetterId is the
-         * newest one then.
-         * 
-         * The option is a: {@code int} type.
-         * 
-         * Group: producer
-         * 
-         * @return the name of the header {@code RedisDelayDeadLetterCount}.
-         */
-        public String redisDelayDeadLetterCount() {
-            return "CamelRedisDelayDeadLetterCount";
         }
         /**
          * The class of the exception with which the last delivery failed: set
