@@ -224,6 +224,32 @@ class WaitForReplicasIT {
     }
 
     @Test
+    void should_go_on_failing_and_change_nothing_again_where_a_failover_may_have_undone_it() throws Exception {
+        route(uri + "?operation=cancel&" + WAITING, 3);
+        context.createProducerTemplate()
+                .sendBodyAndHeader(uri + "?delay=1h", "body", RedisDelayConstants.SCHEDULE_ID, "a");
+        servers.disconnect();
+        meanwhile = number -> {
+            if (number == 1) {
+                // It becomes a replica and a master again, as another one does that is promoted.
+                MasterAndReplica.ask(servers.master, "REPLICAOF 127.0.0.1 1", "+OK");
+                MasterAndReplica.ask(servers.master, "REPLICAOF NO ONE", "+OK");
+                servers.connect();
+                // Scheduled anew: a second cancel would remove it.
+                context.createProducerTemplate()
+                        .sendBodyAndHeader(uri + "?delay=1h", "body", RedisDelayConstants.SCHEDULE_ID, "a");
+            }
+        };
+        Exchange exchange = send(null, Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
+        assertThat(exchange.getException())
+                .isInstanceOf(ReplicationTimeoutException.class)
+                .hasMessageContaining("the change of message 'a' was made, not known to be replicated: nobody can tell"
+                        + " whether a failover has undone it");
+        assertThat(redeliveries.get()).isEqualTo(3);
+        assertThat(stats().delayed()).isEqualTo(1);
+    }
+
+    @Test
     void should_not_start_a_route_whose_server_cannot_wait_for_its_disk() throws Exception {
         context.start();
         assertThatThrownBy(() -> route(uri + "?delay=1h&waitForDisk=true", 0))
