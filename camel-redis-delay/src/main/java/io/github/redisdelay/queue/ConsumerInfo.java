@@ -8,5 +8,6 @@ package io.github.redisdelay.queue;
  * @param lastSeenMicros when it last told of itself, in microseconds since the epoch by the Redis server's clock: a consumer
  *     that runs does so every 60 s, also while it is suspended or full. {@link QueueStats#consumers()} counts those of the
  *     last 140 s
+ * @param version the version of camel-redis-delay that it runs
  */
-public record ConsumerInfo(String name, long lastSeenMicros) {}
+public record ConsumerInfo(String name, long lastSeenMicros, String version) {}

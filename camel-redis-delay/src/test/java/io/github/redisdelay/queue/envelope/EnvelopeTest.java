@@ -323,6 +323,8 @@ class EnvelopeTest {
                     f91002010161       | 4 | a field should have 1 bytes, but 0 are left
                     f910028000         | 3 | field 0x80 is unknown and must not be ignored
                     f910028300         | 3 | field 0x83 is unknown and must not be ignored
+                    f910028400         | 3 | field 0x84 is unknown and must not be ignored
+                    f91005830367726f   | 3 | field 0x83 is unknown and must not be ignored
                     f910020300         | 5 | a duration must have 8 bytes and has 0
                     f91009030700000000000001 | 5 | a duration must have 8 bytes and has 7
                     f9100a03080000000000000000 | 5 | a duration is 0 milliseconds and not 1 or more

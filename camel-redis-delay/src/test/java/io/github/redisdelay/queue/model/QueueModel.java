@@ -410,6 +410,7 @@ public final class QueueModel {
             List<Long> letters = was == 0 && !action.equals("cancel-delayed") ? lettersOf(id) : List.of();
             if (action.equals("cancel") || (action.equals("cancel-delayed") && was != 2)) {
                 remove(id);
+                dropPriorities();
                 Long until = seen.remove(id);
                 if (letters.isEmpty()) {
                     answer(reply, was == 0 && until != null && until > time ? 4 : was, 0);
@@ -440,6 +441,15 @@ public final class QueueModel {
                 answer(reply, 1, due);
             }
         }
+    }
+
+    /** The name behind the version. */
+    private static String nameOf(String consumer) {
+        return consumer.substring(consumer.indexOf(' ') + 1);
+    }
+
+    private void dropPriorities() {
+        priorities.removeIf(p -> delayed.values().stream().noneMatch(w -> w.priority == p));
     }
 
     private static long option(List<String> options, String name, long otherwise) {
@@ -664,7 +674,7 @@ public final class QueueModel {
             leased.put(id, (long) Math.min(time + (double) lease, MAX));
         }
         dropped.forEach(this::remove);
-        priorities.removeIf(p -> delayed.values().stream().noneMatch(w -> w.priority == p));
+        dropPriorities();
         calls.put(session, new Call(sequence, time, packed(ids), claim, ids));
         WaitersModel.Answer answer = waiters.claim(
                 text(arguments[8]),
@@ -769,7 +779,8 @@ public final class QueueModel {
         reply.add(String.valueOf(s.priority % DEAD).getBytes(StandardCharsets.US_ASCII));
         reply.add(s.bytes());
         String holder = isLeased
-                ? consumers.getOrDefault(latin(Arrays.copyOf(HexFormat.of().parseHex(s.claim), 8)), "")
+                ? nameOf(consumers.getOrDefault(
+                        latin(Arrays.copyOf(HexFormat.of().parseHex(s.claim), 8)), ""))
                 : "";
         reply.add(holder.getBytes(StandardCharsets.ISO_8859_1));
     }

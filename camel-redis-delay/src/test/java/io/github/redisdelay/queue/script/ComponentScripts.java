@@ -20,6 +20,7 @@ final class ComponentScripts extends ScriptSet {
             "include/effect.lua",
             "include/give.lua",
             "include/message.lua",
+            "include/pause.lua",
             "include/items.lua",
             "include/session.lua",
             "include/plain.lua",
@@ -46,9 +47,9 @@ final class ComponentScripts extends ScriptSet {
                 EnumSet.complementOf(EnumSet.of(Trait.KNOWS_PRIORITIES, Trait.MEETS_RECORDS));
             case "heartbeat" -> EnumSet.of(Trait.CHANGES, Trait.NEEDS_ALL_ARGUMENTS, Trait.MEETS_RECORDS);
             case "register" -> EnumSet.of(Trait.CHANGES, Trait.NEEDS_ALL_ARGUMENTS);
-            case "get" -> EnumSet.of(Trait.NEEDS_ALL_ARGUMENTS, Trait.KNOWS_FORMAT, Trait.MEETS_RECORDS);
-            case "browse", "stats" -> EnumSet.of(Trait.KNOWS_FORMAT, Trait.MEETS_RECORDS);
-            case "outlook" -> EnumSet.of(Trait.KNOWS_FORMAT, Trait.KNOWS_PRIORITIES);
+            case "get" -> EnumSet.of(Trait.NEEDS_ALL_ARGUMENTS, Trait.KNOWS_NEEDS, Trait.MEETS_RECORDS);
+            case "browse", "stats" -> EnumSet.of(Trait.KNOWS_NEEDS, Trait.MEETS_RECORDS);
+            case "outlook" -> EnumSet.of(Trait.KNOWS_NEEDS, Trait.KNOWS_PRIORITIES);
             case "queues" -> EnumSet.of(Trait.NEEDS_ALL_ARGUMENTS);
             case "consumers" -> EnumSet.of(Trait.MEETS_RECORDS);
             default -> EnumSet.noneOf(Trait.class);

@@ -157,14 +157,14 @@ public abstract class ScriptKeyRules extends ScriptRules {
     }
 
     @ParameterizedTest
-    @MethodSource("withFormat")
-    void should_refuse_a_queue_of_a_later_format(LuaScript script) {
-        redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("format", "2");
+    @MethodSource("withNeeds")
+    void should_refuse_a_queue_that_needs_a_feature_it_does_not_know(LuaScript script) {
+        redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("needs", "groups=0.2 rates=0.3");
         Map<String, String> before = dump();
         assertThatThrownBy(() -> call(script, valid(script)))
-                .hasMessageContaining("this queue has format 2, this client knows format 1");
+                .hasMessageContaining("REDISDELAY needs: groups=0.2 rates=0.3");
         assertThat(dump()).isEqualTo(before);
-        redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("format", "1");
+        redisson.getMap(keys.key("config"), StringCodec.INSTANCE).remove("needs");
         call(script, valid(script));
     }
 

@@ -157,8 +157,8 @@ class ScriptKeysIT extends ScriptKeyRules {
     }
 
     @Test
-    void should_tell_callers_and_consumers_of_a_later_format() throws Exception {
-        redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("format", "2");
+    void should_tell_callers_and_consumers_what_a_queue_needs() throws Exception {
+        redisson.getMap(keys.key("config"), StringCodec.INSTANCE).put("needs", "groups=0.2 rates=0.3");
         try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
             String name = keys.base()
                     .substring(keys.base().indexOf('{') + 1, keys.base().length() - 1);
@@ -170,8 +170,9 @@ class ScriptKeysIT extends ScriptKeyRules {
                 assertThatThrownBy(() -> refused.result().get(20, TimeUnit.SECONDS))
                         .cause()
                         .isInstanceOf(DelayQueueException.class)
-                        .hasMessageContaining("queue '" + name + "'")
-                        .hasMessageContaining("format 2");
+                        .hasMessageContaining(
+                                "queue '" + name + "' needs 'groups' (since version 0.2) 'rates' (since version"
+                                        + " 0.3), which this version of camel-redis-delay does not know; nothing was changed");
             }
             BlockingQueue<Throwable> errors = new LinkedBlockingQueue<>();
             queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, new DeliveryHandler() {
@@ -183,7 +184,7 @@ class ScriptKeysIT extends ScriptKeyRules {
                     errors.add(error);
                 }
             });
-            assertThat(errors.poll(10, TimeUnit.SECONDS)).hasMessageContaining("format 2");
+            assertThat(errors.poll(10, TimeUnit.SECONDS)).hasMessageContaining("needs 'groups' (since version 0.2)");
         }
     }
 }

@@ -81,8 +81,8 @@ public abstract class ScriptRules {
         return scripts(ScriptSet.Trait.NEEDS_ALL_ARGUMENTS);
     }
 
-    Stream<LuaScript> withFormat() {
-        return scripts(ScriptSet.Trait.KNOWS_FORMAT);
+    Stream<LuaScript> withNeeds() {
+        return scripts(ScriptSet.Trait.KNOWS_NEEDS);
     }
 
     Stream<LuaScript> withPriorities() {

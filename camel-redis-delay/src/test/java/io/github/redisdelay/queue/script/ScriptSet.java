@@ -19,8 +19,8 @@ abstract class ScriptSet {
         WRITES_SEVERAL_KEYS,
         /** It needs each of its arguments. */
         NEEDS_ALL_ARGUMENTS,
-        /** It knows the format of a queue. */
-        KNOWS_FORMAT,
+        /** It refuses a queue that needs what it does not know. */
+        KNOWS_NEEDS,
         /** It finds messages by their priorities. */
         KNOWS_PRIORITIES,
         /** It meets records of messages and of calls. */

@@ -107,7 +107,7 @@ public abstract class ScriptSourceRules {
             "ARGV[1]", // the name of a session
             "ARGV[i]", // a bound of an outlook as it came
             "ARGV[8]", // a body
-            "version",
+            "needs",
             "result",
             "base",
             "i", // a position, below 257
@@ -233,7 +233,8 @@ public abstract class ScriptSourceRules {
                             case "command/claim.lua" -> Set.of("lengths", "bodies");
                             case "include/give.lua" ->
                                 Set.of("ids", "scores", "fields", "dropped", "give_due, give_next, last"); // 64
-                            case "include/seen.lua" -> Set.of("old"); // 100
+                            case "include/seen.lua" ->
+                                Set.of("old", "remembered"); // 100, and two values for each of 256
                             case "command/replication.lua" -> Set.of("answers"); // two values for each of 256
                             // 256, and two or three values for each of 256.
                             case "command/schedule.lua" -> Set.of("items_columns"); // 5

@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.format.LittleEndian;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -23,6 +24,10 @@ public final class ConsumerHeartbeat {
 
     /** The interval of the heartbeat. {@code stats.lua} counts the consumers that had one in the last 140 s. */
     static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** The version of this library, without spaces, so that people see where a fleet runs several. */
+    public static final String VERSION =
+            Objects.requireNonNullElse(ConsumerHeartbeat.class.getPackage().getImplementationVersion(), "unknown");
 
     private static final byte[] GONE = {};
     private static final byte[] NOTE = {'1'};
@@ -44,7 +49,9 @@ public final class ConsumerHeartbeat {
     private final Function<Object[], CompletableFuture<?>> call;
     private final Timers timers;
     private final byte[] id;
+    /** Version, space and name. */
     private final byte[] name;
+
     private final Listener listener;
 
     // All below are guarded by this.
@@ -75,7 +82,7 @@ public final class ConsumerHeartbeat {
         this.call = call;
         this.timers = timers;
         this.id = id.bytes();
-        this.name = (name.isEmpty() ? "unnamed" : name).getBytes(StandardCharsets.UTF_8);
+        this.name = (VERSION + " " + (name.isEmpty() ? "unnamed" : name)).getBytes(StandardCharsets.UTF_8);
         this.listener = listener;
     }
 

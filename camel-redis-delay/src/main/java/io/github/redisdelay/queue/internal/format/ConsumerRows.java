@@ -33,7 +33,8 @@ public final class ConsumerRows {
 
     private static ConsumerInfo consumer(byte[] row) {
         long lastSeen = (long) LittleEndian.of(row).getDouble();
-        return new ConsumerInfo(
-                new String(row, Double.BYTES, row.length - Double.BYTES, StandardCharsets.UTF_8), lastSeen);
+        String text = new String(row, Double.BYTES, row.length - Double.BYTES, StandardCharsets.UTF_8);
+        int space = text.indexOf(' ');
+        return new ConsumerInfo(text.substring(space + 1), lastSeen, text.substring(0, Math.max(0, space)));
     }
 }

@@ -42,7 +42,7 @@ public final class LuaScript {
             "settle",
             2,
             5,
-            COMMON + " seen dead:messages dead:delayed dead:state dead:waiters dead:index index",
+            COMMON + " seen dead:messages dead:delayed dead:state dead:waiters dead:index index dead:config",
             Trait.PRIORITIES,
             Trait.DELIVERIES);
     public static final LuaScript ACKNOWLEDGE =

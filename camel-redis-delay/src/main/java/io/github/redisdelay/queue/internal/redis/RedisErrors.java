@@ -18,11 +18,14 @@ public final class RedisErrors {
 
     /** The words of our scripts about a call that is wrong, and those of Redis about a key that is not ours. */
     private static final Pattern PERMANENT =
-            Pattern.compile("REDISDELAY (argument|format|superseded|partitions)|WRONGTYPE Operation against");
+            Pattern.compile("REDISDELAY (argument|needs|superseded|partitions)|WRONGTYPE Operation against");
 
     private static final Pattern REFUSAL =
             Pattern.compile("(ERR|WRONGTYPE|CROSSSLOT|NOPERM|MISCONF|NOAUTH|WRONGPASS) ");
     private static final Pattern PARTITIONS = Pattern.compile("REDISDELAY partitions: (\\d{1,9})");
+
+    private static final Pattern NEEDS = Pattern.compile("REDISDELAY needs:(( [\\w-]+=[\\w.-]+)+)");
+    private static final Pattern FEATURE = Pattern.compile("([\\w-]+)=([\\w.-]+)");
 
     private RedisErrors() {}
 
@@ -83,20 +86,33 @@ public final class RedisErrors {
         return error instanceof RedisOutOfMemoryException;
     }
 
-    /** The error itself, or a better one if a script has refused the call of a client without partitions. */
+    /** The error itself, or a better one if a script has refused a queue that this client must not use, or not in this way. */
     public static Throwable explained(QueueAddress queue, Throwable error) {
         Matcher partitions = PARTITIONS.matcher(reply(error));
         return partitions.find()
                 ? new PartitionMismatchException(
                         queue.name(), queue.keys().wholeQueue(), Integer.parseInt(partitions.group(1)), 1, error)
+                : needing(queue, error);
+    }
+
+    private static Throwable needing(QueueAddress queue, Throwable error) {
+        Matcher needs = NEEDS.matcher(reply(error));
+        return needs.find()
+                ? new DelayQueueException(
+                        "queue '" + queue.name() + "' needs"
+                                + FEATURE.matcher(needs.group(1)).replaceAll("'$1' (since version $2)")
+                                + ", which this version of camel-redis-delay does not know; nothing was changed: let all that"
+                                + " use the queue have a version that does",
+                        error)
                 : error;
     }
 
     /** The error for a caller, saying what Redis said. */
     public static DelayQueueException refused(QueueAddress address, Throwable error) {
         String queue = address.name();
-        if (explained(address, error) instanceof PartitionMismatchException mismatch) {
-            return mismatch;
+        Throwable explained = explained(address, error);
+        if (explained != error) {
+            return (DelayQueueException) explained;
         }
         String text = ErrorText.of(error);
         if (error instanceof DurabilityUnavailableException) {

@@ -4,7 +4,6 @@ package io.github.redisdelay.queue.internal.request;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
-import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
@@ -162,8 +161,9 @@ public final class UnbatchedCalls {
             if (error instanceof TimeoutException) {
                 cause = lastError != null ? lastError : new TimeoutException("no answer within " + requestTimeout);
             }
-            if (RedisErrors.explained(queue, cause) instanceof PartitionMismatchException mismatch) {
-                return mismatch;
+            Throwable explained = RedisErrors.explained(queue, cause);
+            if (explained != cause) {
+                return (DelayQueueException) explained;
             }
             String what = error instanceof TimeoutException
                     ? redis.server() + " did not answer within " + requestTimeout

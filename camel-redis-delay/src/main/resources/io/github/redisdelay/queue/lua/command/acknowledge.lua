@@ -6,7 +6,7 @@
 --       then, as items.lua reads them, two for each delivery, at most 256: id, claim id (16 bytes)
 -- Reply bytes: struct 'd' time of the call; then, unless all are done, for each delivery 'Bd' outcome and 0
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
--- Errors  argument, format, superseded: nothing is changed
+-- Errors  argument, needs, superseded: nothing is changed
 -- Cost  O(log N) for each delivery
 --
 -- Acts only on a message that is held under this very claim id. The state record alone tells that: what ends a lease removes
@@ -25,7 +25,7 @@ if session_stored then
 end
 local count, ids, claims = items_count, items_columns[1], items_columns[2]
 effect_begin()
-check_format(redis.call('HGET', key_config, 'format'))
+check_needs(redis.call('HGET', key_config, 'needs'))
 
 local records = redis.call('HMGET', key_state, unpack(ids))
 -- The outcomes of those that are not done.

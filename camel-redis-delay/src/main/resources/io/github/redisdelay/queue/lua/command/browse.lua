@@ -7,7 +7,7 @@
 --       5 newest: the page has the messages before that position, the last one first; the first page begins at inf and
 --         nothing. Else nothing, or missing
 -- Reply  a list: for each message a row, see row.lua
--- Errors  argument, config, format, partitions
+-- Errors  argument, config, needs, partitions
 -- Cost  O(log N) for each message, and one comparison for each priority in use
 
 --@include call.lua

@@ -14,7 +14,7 @@
 --           unchanged  4 nowhere, but finished lately  21 to 120: dead, and 20 less is the number of its dead letters, of
 --           which 100 are counted at most; of pause and resume whether the queue was paused: 0 or 1
 --         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters
--- Errors  argument, config, format, keys, partitions, superseded: nothing is changed
+-- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message
 --
 -- A cancel removes the message in any state, and frees an id that was finished lately. A new due time is given only to a
@@ -28,6 +28,7 @@
 --@include effect.lua
 --@include record.lua
 --@include queue.lua
+--@include pause.lua
 --@include place.lua
 --@include seen.lua
 --@include wakeup.lua
@@ -90,6 +91,7 @@ local function cancel(id, was)
   redis.call('HDEL', key_messages, id)
   redis.call('HDEL', key_state, id)
   place_remove(id)
+  queue_drop_priorities()
   redis.call('ZREM', key_leased, id)
   index_forget(key_index, { id })
   if remembers then
@@ -143,4 +145,5 @@ for i = 1, items_count do
   end
   reply[i + 1] = struct.pack('<Bd', was, due)
 end
+pause_keep(resumed)
 return effect_end(table.concat(reply))

@@ -19,7 +19,7 @@
 --         1 FIRST   it comes by the next event
 --         2 BACKUP  it comes by 10 ms after the next event
 --         3 LEFT    it comes when it wants to, it is no waiter
--- Errors  argument, config, format, keys, partitions, superseded: nothing is changed
+-- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message claimed; O(log N) if there is none
 --
 -- The highest priority comes first; within one, both kinds are merged by time. Of expired leases, 256 are looked at. At
@@ -37,6 +37,7 @@
 --@include effect.lua
 --@include record.lua
 --@include queue.lua
+--@include pause.lua
 --@include wakeup.lua
 
 local LEASE_EXPIRED = 2
@@ -90,13 +91,8 @@ end
 
 local id_lengths, names = #ids > 0 and pack_lengths(ids) or '', table.concat(ids)
 if not stored then
-  -- Priorities that no message waits with any more cost no further look.
-  for i = #queue_priorities, 1, -1 do
-    if redis.call('ZCARD', queue_delayed_set(queue_priorities[i])) == 0 then
-      table.remove(queue_priorities, i)
-      queue_write_priorities()
-    end
-  end
+  queue_drop_priorities()
+  pause_keep()
   -- For a repeat: how many ids, how many lengths, these, and the ids.
   effect_end(struct.pack('<I4I4', #ids, #id_lengths / 4) .. id_lengths, names)
   if (expires and expires <= now) or #dropped > 0 then

@@ -1,7 +1,7 @@
 -- Reads which consumers were seen in the last day. Changes nothing.
 --
 -- KEYS  consumers (see heartbeat.lua)
--- Reply for each consumer, at most 10 000: its id (8 bytes); struct '<d' when it was last seen, then its name
+-- Reply for each consumer, at most 10 000: its id (8 bytes); struct '<d' when it was last seen, then version, space and name
 -- Errors  none
 -- Cost  O(consumers)
 

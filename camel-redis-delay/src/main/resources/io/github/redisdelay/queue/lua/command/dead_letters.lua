@@ -3,7 +3,7 @@
 -- KEYS  dead:index (see index.lua), dead:messages, config
 -- ARGV  1 the message's id  2 the digits of one dead letter, to look for that one only; or nothing
 -- Reply  a list: the digits of each dead letter, the newest first, at most 100
--- Errors  argument, format
+-- Errors  argument, needs
 -- Cost  O(log N) and one step for each
 
 --@include call.lua
@@ -14,7 +14,7 @@ local id, digits = ARGV[1], ARGV[2]
 if #id == 0 or not digits then
   error('REDISDELAY argument: message')
 end
-check_format(redis.call('HGET', key_config, 'format'))
+check_needs(redis.call('HGET', key_config, 'needs'))
 if #digits == 0 then
   return dead_find(id)
 end

@@ -4,7 +4,7 @@
 -- ARGV  1 id
 -- Reply  a list: nothing if there is none; else a row (see row.lua; the score is when the message is due, or its lease
 --        expires), the message's state, delayed or leased, and the stored body
--- Errors  config, format, partitions
+-- Errors  config, needs, partitions
 -- Cost  O(1), and the body
 
 --@include call.lua

@@ -1,15 +1,16 @@
 -- Notes that a consumer is there, or is not any more. May be executed any number of times.
 --
 -- KEYS  consumers
--- ARGV  1 the consumer's id (8 bytes)  2 its name, or nothing if it has stopped  3 when it was last seen, by an earlier
---       reply; 0: never  4 optional: a text if such a reply has said that its entry is gone
+-- ARGV  1 the consumer's id (8 bytes)  2 the version of its client, a space, and its name; or nothing if it has stopped
+--       3 when it was last seen, by an earlier reply; 0: never  4 optional: a text if such a reply has said that its entry
+--       is gone
 -- Reply bytes: struct '<dB' time of the call; 1 if the consumer was seen within a day and its entry is gone: Redis has lost
 --       what the queue held, or a part of it, or the consumer has said farewell and this call is a late one. Then nothing is
 --       changed, until the consumer, which knows, has sent argument 4
 -- Errors  argument: nothing is changed
 -- Cost  O(1)
 --
--- consumers: consumer's id -> struct '<d' when it was last seen, then its name. Those not seen for a day are dropped, a few
+-- consumers: consumer's id -> struct '<d' when it was last seen, then argument 2. Those not seen for a day are dropped, a few
 -- in each call, and the key expires after twice that.
 --     lost -> struct '<I4' when a consumer last found its entry gone, in seconds since the epoch; dropped after a day
 

@@ -4,7 +4,7 @@
 -- ARGV  the bounds of the steps in microseconds since the epoch, 2 to 241, each later than the one before
 -- Reply bytes: struct 'd' each: time of the call; how many are due before the first bound; for each step how many are due at
 --       its first bound or later and before the next one; how many are due at the last bound or later
--- Errors  argument, config, format, partitions
+-- Errors  argument, config, needs, partitions
 -- Cost  O(log N) for each step and each priority in use
 
 --@include call.lua

@@ -8,7 +8,7 @@
 --         the claim id (16 bytes) of its delivery, if the caller holds that; else nothing
 -- Reply bytes: struct 'd' time of the call, then for each dead letter 'Bd' outcome and due time (0: none)
 --         0 there is none  1 redriven  2 its id is in use  3 a consumer of dead letters holds it
--- Errors  argument, config, format, keys, partitions, superseded: nothing is changed
+-- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each dead letter, and the copy of its body
 --
 -- The message begins anew: no attempts, scheduled now; its priority stays. A leased dead letter moves only for whoever holds
@@ -22,6 +22,7 @@
 --@include effect.lua
 --@include record.lua
 --@include queue.lua
+--@include pause.lua
 --@include place.lua
 --@include message.lua
 --@include wakeup.lua

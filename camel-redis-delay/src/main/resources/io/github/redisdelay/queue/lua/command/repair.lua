@@ -8,7 +8,7 @@
 --         answered  3 the queue's base key  4 dead if these are dead letters, else nothing
 -- Reply  a list: struct 'ddd' time of the call, how many were looked at, and how many ids in the sets have no body; where
 --        the next slice begins, 0 at the end; then the ids that are delayed again, or whose records were dropped
--- Errors  argument, config, format, partitions: nothing is changed
+-- Errors  argument, config, needs, partitions: nothing is changed
 -- Cost  O(log N) for each one looked at, about 256 in a call, or about 1 MB of bodies, which are copied
 --
 -- All that is there during the whole walk is looked at (see SCAN). Whether a set leads to an id is asked in the same call:

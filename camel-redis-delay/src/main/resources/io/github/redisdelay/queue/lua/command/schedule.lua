@@ -20,7 +20,7 @@
 --         8 FULL          not stored: the queue holds as many messages as the reply says instead of a time
 --         9 STALE         not stored: a claim id was given and the message is gone; it was cancelled, or finished by another
 --                         delivery, and must not come back
--- Errors  argument, config, format, keys, partitions, superseded, and Redis's OOM: nothing is changed
+-- Errors  argument, config, keys, needs, partitions, superseded, and Redis's OOM: nothing is changed
 -- Cost  O(log N) for each message
 --
 -- For delays the position in the call is added in microseconds, so that messages come out in the order in which they were
@@ -38,6 +38,7 @@
 --@include effect.lua
 --@include record.lua
 --@include queue.lua
+--@include pause.lua
 --@include place.lua
 --@include message.lua
 --@include seen.lua

@@ -1,7 +1,8 @@
 -- Ends deliveries: acknowledges, retries, releases, dead-letters or drops them. Or extends their leases.
 --
 -- KEYS  messages, delayed, leased, state, sessions, config, waiters, seen, dead:messages, dead:delayed, dead:state,
---       dead:waiters, dead:index, index (the one that these messages are in if they are dead letters); priorities
+--       dead:waiters, dead:index, index (the one that these messages are in if they are dead letters),
+--       dead:config; priorities
 -- ARGV  1 session  2 sequence  3 the queue's base key  4 the dead letters' base key
 --       then, as items.lua reads them, five for each delivery, at most 256:
 --         id
@@ -13,7 +14,7 @@
 -- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and, of what stays, the new due time;
 --       of what is a dead letter now, the time in its id; of what was extended, when its lease expires (0: none of these)
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
--- Errors  argument, config, format, keys, superseded: nothing is changed
+-- Errors  argument, config, keys, needs, superseded: nothing is changed
 -- Cost  O(log N) for each delivery; a dead letter copies the body
 --
 -- Acts only on a message that is leased under this very claim id. A release gives the attempt back and restores the due
@@ -140,7 +141,7 @@ if #extended > 0 then
   redis.call('ZADD', key_leased, unpack(extended))
 end
 if #remembered > 0 then
-  redis.call('ZADD', key_seen, unpack(remembered))
+  seen_remember(now, remembered)
 end
 for i = 1, count do
   if staying[i] then
@@ -168,13 +169,13 @@ for i = 1, count do
     end
   end
 end
+if any_dead and redis.call('HEXISTS', key_dead_config, 'paused') == 1 then
+  redis.call('PERSIST', key_dead_config)
+end
 if #gone > 0 then
   redis.call('HDEL', key_messages, unpack(gone))
   redis.call('HDEL', key_state, unpack(gone))
   redis.call('ZREM', key_leased, unpack(gone))
 end
 index_forget(key_index, gone)
-if #remembered > 0 then
-  seen_forget_some(now)
-end
 return effect_end(struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))

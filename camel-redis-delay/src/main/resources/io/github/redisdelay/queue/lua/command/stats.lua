@@ -6,7 +6,7 @@
 --       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; since when the queue is
 --       paused (0: it is not); when the last message is due (0: there is none); messages stored; when a consumer found that
 --       Redis has lost data of the queue (0: not within a day)
--- Errors  config, format, partitions
+-- Errors  config, needs, partitions
 -- Cost  O(log N), and one step for each consumer
 
 --@include call.lua

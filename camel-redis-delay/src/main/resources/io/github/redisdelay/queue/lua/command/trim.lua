@@ -3,7 +3,7 @@
 -- KEYS  dead:messages, dead:delayed, dead:state, config, dead:index (see index.lua)
 -- ARGV  1 for how many microseconds a dead letter is kept, 0 for ever  2 how many are kept, 0 for any number
 -- Reply bytes: struct 'd' how many were dropped
--- Errors  argument, format: nothing is changed
+-- Errors  argument, needs: nothing is changed
 -- Cost  O(log N) for each one dropped; O(log N) if there is none
 --
 -- Dead letters that a consumer holds are left alone.
@@ -15,7 +15,7 @@
 
 local retention = check_integer(ARGV[1], 0, CALL_MAX_EXACT, 'retention')
 local maximum = check_integer(ARGV[2], 0, CALL_MAX_EXACT, 'maximum')
-check_format(redis.call('HGET', key_config, 'format'))
+check_needs(redis.call('HGET', key_config, 'needs'))
 redis.call('HLEN', key_dead_messages)
 redis.call('HLEN', key_dead_state)
 redis.call('ZCARD', key_dead_index)

@@ -1,4 +1,4 @@
--- Included where arguments and formats are checked, after call.lua.
+-- Included where arguments and what a queue needs are checked, after call.lua.
 
 -- Parses a whole number within bounds. Otherwise fails, naming the argument and, if there are several, its index.
 local function check_integer(text, low, high, what, number)
@@ -9,9 +9,9 @@ local function check_integer(text, low, high, what, number)
   return n
 end
 
--- Refuses a queue whose data is of a later format. A missing version means 1.
-local function check_format(version)
-  if version and version ~= '1' then
-    error('REDISDELAY format: this queue has format ' .. version .. ', this client knows format 1')
+-- Refuses a queue that needs features which these scripts do not know, see queue.lua. So far they know of none.
+local function check_needs(needs)
+  if needs then
+    error('REDISDELAY needs: ' .. needs)
   end
 end

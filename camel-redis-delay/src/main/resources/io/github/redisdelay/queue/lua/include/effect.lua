@@ -30,6 +30,7 @@ local function effect_begin(needs_memory)
   end
   redis.call('ZADD', key_leased, 'XX', '0', nobody)
   redis.call('ZREM', key_leased, nobody)
+  redis.call('PERSIST', key_sessions)
   redis.call('EXPIRE', key_sessions, CALL_UNUSED_SECONDS)
   redis.call('HDEL', key_sessions, '')
   redis.call('HSET', key_sessions, '', '')

@@ -2,11 +2,12 @@
 -- queue_delayed_set names the set of a priority.
 --
 -- config: hash; every field may be missing
---     format      the version of the layout (1)
+--     needs       the features that a client must know, each with the version that knows it first, as 'groups=0.2 rates=0.3'
 --     priorities  the priorities above 0 in use, one digit each, the highest first
 --     paused      no message is claimed since this time, in microseconds
 --     partitions  the number of partitions of the queue, if it is recorded (see partitions.lua). The keys of a partition do
 --                 not have it: with more than 1, these keys are none of a partition
+-- The key expires when the queue has been idle for long, see pause.lua and partitions.lua.
 --
 -- The set in which a delayed id waits is its priority: `delayed` for 0. A queue that uses no other priority pays for none: the
 -- keys delayed:1 to delayed:9 come behind all others, and the caller may leave them out. If the call or the queue uses
@@ -33,8 +34,8 @@ end
 -- Reads the configuration. Refuses the call if the queue has several partitions, which have keys of their own; not if it
 -- finishes deliveries: it finds none.
 local function queue_read_config(finishes)
-  local found = redis.call('HMGET', key_config, 'format', 'priorities', 'paused', 'partitions')
-  check_format(found[1])
+  local found = redis.call('HMGET', key_config, 'needs', 'priorities', 'paused', 'partitions')
+  check_needs(found[1])
   local partitions = found[4]
   if partitions and partitions ~= '1' and not finishes then
     error('REDISDELAY partitions: ' .. partitions)
@@ -61,6 +62,16 @@ local function queue_write_priorities()
     redis.call('HDEL', key_config, 'priorities')
   else
     redis.call('HSET', key_config, 'priorities', table.concat(queue_priorities))
+  end
+end
+
+-- Drops the priorities that no message waits with, so that they cost no further look.
+local function queue_drop_priorities()
+  for i = #queue_priorities, 1, -1 do
+    if redis.call('ZCARD', queue_delayed_set(queue_priorities[i])) == 0 then
+      table.remove(queue_priorities, i)
+      queue_write_priorities()
+    end
   end
 end
 

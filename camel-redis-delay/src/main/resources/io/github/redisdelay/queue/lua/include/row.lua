@@ -10,7 +10,7 @@ local function row_holder(record)
   local id = string.sub(record.claim, 1, 8)
   if not row_names[id] then
     local found = redis.call('HGET', key_consumers, id)
-    row_names[id] = found and string.sub(found, 9) or ''
+    row_names[id] = found and string.sub(found, (string.find(found, ' ', 9, true) or 8) + 1) or ''
   end
   return row_names[id]
 end

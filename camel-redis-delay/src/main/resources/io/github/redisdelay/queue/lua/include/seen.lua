@@ -1,6 +1,6 @@
 -- Included where ids are remembered that were finished.
 --
--- seen: sorted set of ids that were finished -> until when they count as duplicates
+-- seen: sorted set of ids that were finished -> until when they count as duplicates; expires with the last of them
 
 -- Tells whether any id is remembered at all.
 local function seen_any()
@@ -19,4 +19,12 @@ local function seen_forget_some(now)
   if #old > 0 then
     redis.call('ZREM', key_seen, unpack(old))
   end
+end
+
+-- Remembers ids, each behind the time until when, and forgets some.
+local function seen_remember(now, remembered)
+  redis.call('ZADD', key_seen, unpack(remembered))
+  local last = math.min(redis.call('ZRANGE', key_seen, '-1', '-1', 'WITHSCORES')[2], CALL_MAX_EXACT)
+  redis.call('EXPIRE', key_seen, string.format('%.0f', math.ceil((last - now) / 1000000)))
+  seen_forget_some(now)
 end

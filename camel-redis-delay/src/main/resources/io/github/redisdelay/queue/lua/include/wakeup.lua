@@ -173,7 +173,7 @@ local function wakeup_promise(base, member, intent, wanted, given, event, safety
       and (math.min(mine, p1) > event or (mine <= p1 and p1 or math.min(mine, p2)) > event + WAKEUP_BACKUP_MICROS) then
     wakeup_write(wakeup_waiters, wakeup_cover(wakeup_waiters, base, event, now))
   end
-  if given == 0 then
+  if given == 0 or alone then
     redis.call('EXPIRE', wakeup_waiters, CALL_UNUSED_SECONDS)
   end
   return duty, safety_interval

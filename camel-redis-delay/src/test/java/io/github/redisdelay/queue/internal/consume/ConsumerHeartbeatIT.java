@@ -142,6 +142,9 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         long after = get(queue.stats()).timeMicros();
         assertThat(get(queue.consumers())).hasSize(2).allSatisfy(consumer -> assertThat(consumer.lastSeenMicros())
                 .isBetween(before, after));
+        assertThat(get(queue.consumers()))
+                .extracting(ConsumerInfo::version)
+                .containsExactly(ConsumerHeartbeat.VERSION, ConsumerHeartbeat.VERSION);
         first.stop(true);
         Awaitility.await().untilAsserted(() -> assertThat(names(queue)).containsExactly("two"));
         second.stop(false);
@@ -197,7 +200,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         ConsumerHeartbeat heartbeat = new ConsumerHeartbeat(
                 arguments -> {
                     assertThat((byte[]) arguments[0]).hasSize(ConsumerId.LENGTH);
-                    told.add(text((byte[]) arguments[1]));
+                    told.add(text((byte[]) arguments[1]).replace(ConsumerHeartbeat.VERSION + " ", ""));
                     CompletableFuture<Object> answer = new CompletableFuture<>();
                     answers.add(answer);
                     return answer;

@@ -79,7 +79,7 @@ class RedisErrorsTest {
             strings = {
                 "WRONGTYPE Operation against a key holding the wrong kind of value",
                 "ERR user_script:31: REDISDELAY argument: sequence",
-                "ERR Error running script (call to f_1): @user_script:31: REDISDELAY format: this queue has format 2"
+                "ERR Error running script (call to f_1): @user_script:31: REDISDELAY needs: groups=0.2"
             })
     void should_give_up_what_can_never_work(String text) {
         assertThat(RedisErrors.isRefusal(new RedisException(text))).isTrue();

@@ -684,7 +684,7 @@ class RequestBatcherTest {
         Submission<String> b = submit(patient, LuaScript.SETTLE, "b");
         redis.fail(new RedisException("WRONGTYPE Operation against a key holding the wrong kind of value"));
         assertThat(a.result()).isCompletedExceptionally();
-        redis.fail(new RedisException("ERR user_script: REDISDELAY format: this queue has format 2"));
+        redis.fail(new RedisException("ERR user_script: REDISDELAY needs: groups=0.2"));
         assertThat(b.result()).isCompletedExceptionally();
         assertThat(patient.isIdle()).isTrue();
     }

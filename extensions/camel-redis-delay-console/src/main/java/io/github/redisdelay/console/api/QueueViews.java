@@ -94,7 +94,7 @@ final class QueueViews {
     public record Queues(Instant time, List<Row> queues, boolean more) {}
 
     /** A consumer, and how many messages it has leased. */
-    public record Consumer(String name, Instant lastSeen, int leased) {}
+    public record Consumer(String name, String version, Instant lastSeen, int leased) {}
 
     /** The details of a single queue, beside its row. */
     public record Details(Instant time, Instant lastDue, List<Consumer> consumerList, History.Samples history) {}
@@ -233,6 +233,7 @@ final class QueueViews {
                 .sorted(Comparator.comparingLong(ConsumerInfo::lastSeenMicros).reversed())
                 .map(consumer -> new Consumer(
                         consumer.name(),
+                        consumer.version(),
                         Times.of(consumer.lastSeenMicros()),
                         Optional.ofNullable(left.remove(consumer.name())).orElse(0)))
                 .toList();

@@ -36,8 +36,8 @@ class DiagnosisTest {
     @Test
     void should_say_who_listened_last() {
         List<ConsumerInfo> seen = List.of(
-                new ConsumerInfo("notify@app-1", NOW - 90 * MINUTE),
-                new ConsumerInfo("notify@app-2", NOW - 43 * MINUTE));
+                new ConsumerInfo("notify@app-1", NOW - 90 * MINUTE, "0.1"),
+                new ConsumerInfo("notify@app-2", NOW - 43 * MINUTE, "0.1"));
         assertThat(texts(stats(37, 41 * MINUTE, 0, false, 103), seen, null, null))
                 .containsExactly(
                         "37 are overdue (the oldest for 41 min) and no consumer is there (the last consumer was"
@@ -101,7 +101,7 @@ class DiagnosisTest {
 
     @Test
     void should_name_a_pause_and_the_lack_of_consumers() {
-        List<ConsumerInfo> seen = List.of(new ConsumerInfo("notify@app-1", NOW - 119 * MINUTE));
+        List<ConsumerInfo> seen = List.of(new ConsumerInfo("notify@app-1", NOW - 119 * MINUTE, "0.1"));
         assertThat(texts(stats(2, 12 * MINUTE - 1, 0, true, 103), seen, null, null))
                 .containsExactly(
                         "paused, and no consumer is there (the last consumer was notify@app-1, seen 119 min ago): 2 are"

@@ -19,7 +19,7 @@
 --         3 IN_USE        left there: its id is in use here
 --         4 OUT_OF_RANGE  left there: its time is negative, no whole number, or beyond the exact range
 --         5 FULL          left there: the queue holds as many messages as the reply says instead of a time
--- Errors  argument, config, format, keys, partitions, superseded: nothing is changed
+-- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message; for a ready one a step for each before it; and a step for each element of their order,
 --       as long as that has 1000 or fewer
 --
@@ -37,6 +37,7 @@
 --@include check.lua
 --@include effect.lua
 --@include queue.lua
+--@include pause.lua
 --@include place.lua
 --@include message.lua
 --@include wakeup.lua

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Of a queue whose name nobody uses again nothing stays for ever, and nothing is forgotten that its messages need. */
+class IdleQueuesIT extends RealQueueIT {
+
+    private static final int NAMES = 1_000;
+    private static final long DAY = Duration.ofDays(1).toMillis();
+
+    private final String prefix = "idle-" + redis.uniqueQueue();
+    private final List<Consumer<String>> uses = List.of(
+            this::cancelWithPriority,
+            this::rememberAnId,
+            this::trimADeadLetter,
+            this::purgeADeadLetterOfTheRemembered,
+            this::usePartitions,
+            this::consumeAndStop,
+            this::dieWithAMessage,
+            this::pauseNothing,
+            this::pauseAndCancel,
+            this::pauseAndResume,
+            this::pauseDeadLetters,
+            this::retryWithPriority);
+
+    private DelayQueueClient users;
+
+    private DelayQueueClient newClient() {
+        return DelayQueueClient.create(redis.client(), new ClientOptions(prefix, Duration.ofSeconds(10)));
+    }
+
+    private Delivery deliver(DelayQueue from, String id, int priority) {
+        get(from.schedule(message(id, LONG_AGO, priority)));
+        return receive(from);
+    }
+
+    private static Delivery receive(DelayQueue from) {
+        try (DelayQueueReceiver receiver = from.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
+            return receiver.receive(Duration.ofSeconds(10));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void cancelWithPriority(String name) {
+        DelayQueue of = users.queue(name);
+        get(of.schedule(message("a", IN_AN_HOUR, 5)));
+        get(of.schedule(new ScheduleRequest("a", IN_AN_HOUR, bytes("b"), DuplicatePolicy.REPLACE, null, 7, 0)));
+        get(of.cancel("a"));
+    }
+
+    private void rememberAnId(String name) {
+        get(deliver(users.queue(name), "a", 0).settle(new Settlement.Acknowledge(HOUR)));
+        get(deliver(users.queue(name), "b", 0).settle(new Settlement.Acknowledge(Duration.ofMinutes(1))));
+    }
+
+    private void trimADeadLetter(String name) {
+        get(deliver(users.queue(name), "a", 0).settle(new Settlement.DeadLetter(new byte[0])));
+        Awaitility.await().until(() -> get(users.queue(name).trimDeadLetters(Duration.ofMillis(1), 0)) == 1);
+    }
+
+    private void purgeADeadLetterOfTheRemembered(String name) {
+        DelayQueue of = users.queue(name);
+        get(deliver(of, "a", 3).settle(new Settlement.DeadLetter(new byte[0], HOUR)));
+        get(of.deadLetters().cancelAll(each -> true, Long.MAX_VALUE));
+    }
+
+    private void usePartitions(String name) {
+        DelayQueue of = users.queue(name, 3);
+        get(of.schedule(message("a", IN_AN_HOUR, 1)));
+        get(deliver(of, "b", 0).settle(Settlement.ACKNOWLEDGE));
+        get(of.cancel("a"));
+    }
+
+    private void consumeAndStop(String name) {
+        get(users.usePartitions(name, 1));
+        DelayQueueConsumer consumer = users.queue(name).consume(ConsumerOptions.DEFAULTS, executor, delivery -> {});
+        consumer.stop(true);
+    }
+
+    /** Its only claim is given all that it asks for, and it stays a waiter. */
+    private void dieWithAMessage(String name) {
+        DelayQueue of = users.queue(name);
+        get(of.schedule(message("a", LONG_AGO, 0)));
+        QueueKeys keys = QueueKeys.of(prefix, name);
+        Object[] arguments = Stream.of(
+                        "died",
+                        "1",
+                        "a claim's 16byte",
+                        "30000000",
+                        "1",
+                        "1",
+                        "1000",
+                        keys.base(),
+                        "c channel",
+                        "stay",
+                        "1")
+                .map(RealQueueIT::bytes)
+                .toArray();
+        get(new RedissonScriptExecutor(redis.client()).call(LuaScript.CLAIM, keys.of(LuaScript.CLAIM), arguments, 1));
+        assertThat(redis.client().getScoredSortedSet(keys.key("waiters")).size())
+                .isOne();
+        get(of.cancel("a"));
+    }
+
+    private void pauseNothing(String name) {
+        get(users.queue(name).pause());
+    }
+
+    private void pauseAndCancel(String name) {
+        DelayQueue of = users.queue(name);
+        get(of.schedule(message("a", IN_AN_HOUR, 2)));
+        get(of.pause());
+        get(of.schedule(message("b", IN_AN_HOUR, 0)));
+        get(of.cancel("a"));
+        get(of.cancel("b"));
+    }
+
+    private void pauseAndResume(String name) {
+        DelayQueue of = users.queue(name);
+        get(of.pause());
+        get(of.schedule(message("a", IN_AN_HOUR, 2)));
+        get(of.resume());
+        get(of.cancel("a"));
+    }
+
+    private void pauseDeadLetters(String name) {
+        DelayQueue of = users.queue(name);
+        get(users.usePartitions(name, 1));
+        get(of.deadLetters().pause());
+        get(deliver(of, "a", 0).settle(new Settlement.DeadLetter(new byte[0])));
+        get(of.deadLetters().cancelAll(each -> true, Long.MAX_VALUE));
+    }
+
+    private void retryWithPriority(String name) {
+        DelayQueue of = users.queue(name);
+        get(deliver(of, "a", 4).settle(new Settlement.Retry(Duration.ZERO, bytes("failed"))));
+        get(receive(of).settle(Settlement.ACKNOWLEDGE));
+    }
+
+    /** The keys under the prefix, with the time after which Redis removes them, in milliseconds; -1: it does not. */
+    private Map<String, Long> left() {
+        Map<String, Long> found = new TreeMap<>();
+        redis.client().getKeys().getKeys().forEach(key -> {
+            if (key.startsWith(prefix + ":")) {
+                found.put(key, redis.client().getBucket(key).remainTimeToLive());
+            }
+        });
+        return found;
+    }
+
+    @Test
+    void should_leave_no_key_for_ever() {
+        users = newClient();
+        for (int i = 0; i < NAMES; i++) {
+            uses.get(i % uses.size()).accept("n" + i);
+        }
+        users.close();
+        Map<String, Long> left = left();
+        assertThat(left).isNotEmpty();
+        assertThat(left).allSatisfy((key, millis) -> assertThat(millis)
+                .as(key)
+                .isBetween(1L, key.equals(prefix + ":queues") ? 400 * DAY : 30 * DAY));
+    }
+
+    private long configLives(DelayQueue of) {
+        String part = of == queue ? "config" : "dead:config";
+        return redis.client().getBucket(keys().key(part)).remainTimeToLive();
+    }
+
+    @Test
+    void should_never_forget_a_pause_while_there_are_messages() {
+        get(queue.pause());
+        assertThat(configLives(queue)).isBetween(29 * DAY, 30 * DAY);
+        schedule("a", IN_AN_HOUR);
+        assertThat(configLives(queue)).isEqualTo(-1);
+        get(queue.cancel("a"));
+        assertThat(configLives(queue)).isBetween(29 * DAY, 30 * DAY);
+        schedule("a", LONG_AGO, 3);
+        get(queue.resume());
+        assertThat(configLives(queue)).isEqualTo(-1);
+        List<Delivery> held = List.copyOf(claim(1));
+        get(queue.pause());
+        assertThat(configLives(queue)).isEqualTo(-1);
+        get(queue.deadLetters().pause());
+        assertThat(configLives(queue.deadLetters())).isBetween(29 * DAY, 30 * DAY);
+        get(held.get(0).settle(new Settlement.DeadLetter(new byte[0])));
+        assertThat(configLives(queue.deadLetters())).isEqualTo(-1);
+        get(client.usePartitions(queue.name(), 1));
+        assertThat(configLives(queue.deadLetters())).isEqualTo(-1);
+        assertThat(claim(1)).isEmpty();
+        assertThat(configLives(queue)).as("seen by a claim").isBetween(29 * DAY, 30 * DAY);
+        get(queue.redriveAll(each -> true));
+        assertThat(configLives(queue)).isEqualTo(-1);
+    }
+
+    @Test
+    void should_forget_an_id_no_earlier_than_promised() {
+        for (Duration period : List.of(Duration.ofDays(3), HOUR)) {
+            schedule("a" + period, LONG_AGO);
+            get(claim(1).get(0).settle(new Settlement.Acknowledge(period)));
+            assertThat(redis.client().getBucket(keys().key("seen")).remainTimeToLive())
+                    .isBetween(3 * DAY - 60_000, 3 * DAY + 1_000);
+        }
+    }
+}
