@@ -2,8 +2,8 @@
 package io.github.redisdelay.camel.thread;
 
 import io.github.redisdelay.queue.Timers;
-import java.util.Deque;
-import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -36,7 +36,7 @@ final class ExchangeThreads implements Executor {
 
     private final ExecutorService pool;
     private final Timers timers;
-    private final Deque<Runnable> tasks;
+    private final Queue<Runnable> tasks;
 
     /** True once all threads were busy: from then on a timer looks for a standstill. */
     private final AtomicBoolean watched = new AtomicBoolean();
@@ -56,11 +56,11 @@ final class ExchangeThreads implements Executor {
      * @param timers their tasks may block
      */
     ExchangeThreads(ExecutorService pool, int limit, Timers timers) {
-        this(pool, new ConcurrentLinkedDeque<>(), new Semaphore(limit), timers);
+        this(pool, new ConcurrentLinkedQueue<>(), new Semaphore(limit), timers);
     }
 
     /** With parts in which a test can choose what happens at the same time. */
-    ExchangeThreads(ExecutorService pool, Deque<Runnable> tasks, Semaphore free, Timers timers) {
+    ExchangeThreads(ExecutorService pool, Queue<Runnable> tasks, Semaphore free, Timers timers) {
         this.pool = pool;
         this.timers = timers;
         this.tasks = tasks;
@@ -132,9 +132,21 @@ final class ExchangeThreads implements Executor {
             }
             watch(standstill || (warned && !tasks.isEmpty()));
             if (standstill) {
-                runAll(tasks::pollLast);
+                runAll(this::latest);
             }
         });
+    }
+
+    /** Takes the latest task; null if there is none. Walks through all, for the queue that is fast in all other cases has one end. */
+    private Runnable latest() {
+        Runnable latest;
+        do {
+            latest = null;
+            for (Runnable each : tasks) {
+                latest = each;
+            }
+        } while (latest != null && !tasks.remove(latest)); // another thread may have taken it
+        return latest;
     }
 
     private void notWoken() {

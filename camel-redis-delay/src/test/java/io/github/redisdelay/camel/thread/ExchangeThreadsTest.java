@@ -8,12 +8,12 @@ import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
-import java.util.Deque;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -288,7 +288,7 @@ class ExchangeThreadsTest {
     @Test
     void aTaskThatComesAsTheLastThreadOfAStoppedPoolEndsRuns() throws Exception {
         AtomicReference<Runnable> atTheEnd = new AtomicReference<>();
-        Deque<Runnable> tasks = new ConcurrentLinkedDeque<>() {
+        Queue<Runnable> tasks = new ConcurrentLinkedQueue<>() {
             @Override
             public Runnable poll() {
                 Runnable task = super.poll();
@@ -353,7 +353,7 @@ class ExchangeThreadsTest {
                 super.release();
             }
         };
-        threads.set(new ExchangeThreads(slow, new ConcurrentLinkedDeque<>(), free, timers));
+        threads.set(new ExchangeThreads(slow, new ConcurrentLinkedQueue<>(), free, timers));
         threads.get().execute(task);
         try {
             assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
