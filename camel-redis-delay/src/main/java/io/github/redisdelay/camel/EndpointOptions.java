@@ -9,7 +9,6 @@ import java.lang.reflect.Field;
 import java.math.BigInteger;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -108,43 +107,31 @@ final class EndpointOptions {
         }
     }
 
-    /**
-     * A sentence about the options that have no effect on a consumer; null if there are none.
-     *
-     * @param own the options that the endpoint's URI sets
-     */
+    /** A sentence about the options of a URI that have no effect on a consumer; null if there are none. */
     static String unusedByConsumer(String queue, Map<String, Object> own) {
-        Map<String, Object> others = of(PRODUCER, own);
-        return others.isEmpty() ? null : unused(others, CONSUMER, "to", queue);
+        return unused(PRODUCER, own, CONSUMER, "to", queue);
     }
 
-    /**
-     * A sentence about the options that have no effect on a producer; null if there are none.
-     *
-     * @param own the options that the endpoint's URI sets
-     */
+    /** A sentence about the options of a URI that have no effect on a producer; null if there are none. */
     static String unusedByProducer(String queue, Map<String, Object> own) {
-        Map<String, Object> others = of(CONSUMER, own);
-        if (others.isEmpty()) {
+        String unused = unused(CONSUMER, own, PRODUCER, "from", queue);
+        String headers = own.keySet().stream()
+                .filter(option -> isOf(CONSUMER, option) && OwnHeaders.ofOption(option) != null)
+                .sorted(String.CASE_INSENSITIVE_ORDER)
+                .map(option -> "'" + OwnHeaders.ofOption(option) + "'")
+                .collect(Collectors.joining(", "));
+        return unused == null || headers.isEmpty()
+                ? unused
+                : unused + ", or send header " + headers + " with the message";
+    }
+
+    private static String unused(String other, Map<String, Object> own, String side, String step, String queue) {
+        Map<String, Object> options = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        options.putAll(own);
+        options.keySet().removeIf(name -> !isOf(other, name));
+        if (options.isEmpty()) {
             return null;
         }
-        String headers = others.keySet().stream()
-                .map(OwnHeaders::ofOption)
-                .filter(Objects::nonNull)
-                .map(header -> "'" + header + "'")
-                .collect(Collectors.joining(", "));
-        return unused(others, PRODUCER, "from", queue)
-                + (headers.isEmpty() ? "" : ", or send header " + headers + " with the message");
-    }
-
-    private static Map<String, Object> of(String side, Map<String, Object> own) {
-        Map<String, Object> some = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-        some.putAll(own);
-        some.keySet().removeIf(name -> !isOf(side, name));
-        return some;
-    }
-
-    private static String unused(Map<String, Object> options, String side, String step, String queue) {
         boolean one = options.size() == 1;
         return (one ? "option " : "options ")
                 + options.keySet().stream().map(name -> "'" + name + "'").collect(Collectors.joining(", "))

@@ -4,7 +4,6 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.message.MessageMapper;
-import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.StoredMessageReader;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageState;
@@ -22,34 +21,21 @@ import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 
 /**
- * Reads a queue for Camel's tools, which want exchanges: its delayed messages, its leased ones, or the dead letters. It claims and changes nothing, and keeps nothing of what it has found.
+ * Reads a queue for Camel's tools, which want exchanges: its delayed messages, its leased ones, or the dead letters. It claims
+ * and changes nothing, and keeps nothing of what it has found.
+ *
+ * @param state of the messages
+ * @param exchanges makes an exchange
  */
-final class QueueBrowser {
+record QueueBrowser(
+        boolean dead, MessageState state, MessageMapper mapper, Supplier<Exchange> exchanges, QueueCalls calls) {
 
     /** How many bodies are asked for at a time. */
     private static final int PAGE = 32;
 
-    private static final String FAILED = "its messages could not be looked at";
-
-    private final boolean dead;
-    private final MessageState state;
-    private final MessageMapper mapper;
-    private final Supplier<Exchange> exchanges;
-    private final QueueCalls calls;
+    private static final String FAILED = "its messages could not be read";
 
     private record Page(Stream<StoredMessage> messages, String next) {}
-
-    /**
-     * @param scope which messages; null for the delayed ones
-     * @param exchanges makes an exchange
-     */
-    QueueBrowser(MessageScope scope, MessageMapper mapper, Supplier<Exchange> exchanges, QueueCalls calls) {
-        this.dead = scope == MessageScope.DEAD;
-        this.state = scope == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
-        this.mapper = mapper;
-        this.exchanges = exchanges;
-        this.calls = calls;
-    }
 
     /**
      * The first messages in the order of a list.

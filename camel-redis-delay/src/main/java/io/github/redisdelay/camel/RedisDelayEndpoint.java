@@ -15,6 +15,7 @@ import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.QueueStats;
 import java.util.List;
@@ -311,7 +312,9 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     private QueueBrowser browser() {
-        return new QueueBrowser(producerSettings().state(), mapper(), this::createExchange, calls());
+        MessageState state =
+                producerSettings().state() == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
+        return new QueueBrowser(isOfDeadLetters(), state, mapper(), this::createExchange, calls());
     }
 
     MessageMapper mapper() {

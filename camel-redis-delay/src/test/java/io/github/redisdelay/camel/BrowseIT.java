@@ -202,7 +202,7 @@ class BrowseIT extends ConsumerSideIT {
             server.kill();
             long start = System.nanoTime();
             assertThatThrownBy(endpoint::getExchanges)
-                    .hasMessageStartingWith("queue 'orders': its messages could not be looked at: Redis at "
+                    .hasMessageStartingWith("queue 'orders': its messages could not be read: Redis at "
                             + server.address() + " did not answer within PT1S");
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
             context.stop();

@@ -33,26 +33,22 @@ import org.apache.camel.Message;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The operations that change messages, or pause their queue. Holds nothing of an exchange. */
-public final class ManageOperations {
+/**
+ * The operations that change messages, or pause their queue. Holds nothing of an exchange.
+ *
+ * @param foundNothing told when there is nothing to cancel
+ */
+public record ManageOperations(
+        ProducerSettings settings, DelayQueue queue, Meters.Producing meters, Runnable foundNothing) {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManageOperations.class);
 
     private static final String NONE = "none";
     private static final String DEAD = "dead";
 
-    private final ProducerSettings settings;
-    private final DelayQueue queue;
-    private final Meters.Producing meters;
-    private final Runnable foundNothing;
-
-    /** @param foundNothing told when there is nothing to cancel */
-    public ManageOperations(
-            ProducerSettings settings, DelayQueue queue, Meters.Producing meters, Runnable foundNothing) {
-        this.settings = settings;
-        this.queue = queue;
-        this.foundNothing = foundNothing;
-        this.meters = settings.state() == MessageScope.DEAD ? Meters.Producing.NONE : meters;
+    /** Dead letters have no meters. */
+    public ManageOperations {
+        meters = settings.state() == MessageScope.DEAD ? Meters.Producing.NONE : meters;
     }
 
     /**
