@@ -31,7 +31,6 @@
 --@include pause.lua
 --@include place.lua
 --@include seen.lua
---@include wakeup.lua
 --@include index.lua
 --@include dead.lua
 
@@ -68,10 +67,9 @@ for i = 1, items_count do
   resumed = resumed or action == 'resume'
 end
 local promises
-if resumed then
-  promises = wakeup_cover(wakeup_waiters, base, now, now)
-elseif earliest < math.huge then
-  promises = wakeup_cover_earlier(base, earliest, now)
+if resumed or earliest < math.huge then
+--@include wakeup.lua
+  promises = resumed and wakeup_cover(wakeup_waiters, base, now, now) or wakeup_cover_earlier(base, earliest, now)
 end
 
 local function set_paused(paused)
@@ -86,14 +84,15 @@ local function set_paused(paused)
   return was
 end
 
+local cancelled = {}
+
 -- Removes a message in any state. Returns where it was.
-local function cancel(id, was)
+local function cancel(id)
   redis.call('HDEL', key_messages, id)
   redis.call('HDEL', key_state, id)
-  place_remove(id)
-  queue_drop_priorities()
-  redis.call('ZREM', key_leased, id)
-  index_forget(key_index, { id })
+  local delayed, leased = place_remove(id), redis.call('ZREM', key_leased, id) == 1
+  local was = delayed and DELAYED or leased and LEASED or NOWHERE
+  cancelled[#cancelled + 1] = id
   if remembers then
     if was == NOWHERE and seen_until(id, now) then
       was = FINISHED
@@ -116,7 +115,9 @@ end
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', key_delayed, '')
-wakeup_write(wakeup_waiters, promises)
+if promises and #promises > 0 then
+  redis.call('ZADD', key_waiters, 'XX', unpack(promises))
+end
 local reply = { struct.pack('<d', now) }
 for i = 1, items_count do
   local id, action = ids[i], actions[i]
@@ -124,10 +125,13 @@ for i = 1, items_count do
   if action == 'pause' or action == 'resume' then
     was = set_paused(action == 'pause')
   else
-    local pending, priority = place_find(id)
-    was = pending and DELAYED or redis.call('ZSCORE', key_leased, id) and LEASED or NOWHERE
+    local pending, priority
+    if action ~= 'cancel' then
+      pending, priority = place_find(id)
+      was = pending and DELAYED or redis.call('ZSCORE', key_leased, id) and LEASED or NOWHERE
+    end
     if action == 'cancel' or (action == 'cancel-delayed' and was ~= LEASED) then
-      was = cancel(id, was)
+      was = cancel(id)
     elseif ACTIONS[action] and pending then
       if dues[i] > CALL_MAX_EXACT then
         was = BEYOND_RANGE
@@ -144,6 +148,10 @@ for i = 1, items_count do
     end
   end
   reply[i + 1] = struct.pack('<Bd', was, due)
+end
+if #cancelled > 0 then
+  index_forget(key_index, cancelled)
+  queue_drop_priorities()
 end
 pause_keep(resumed)
 return effect_end(table.concat(reply))

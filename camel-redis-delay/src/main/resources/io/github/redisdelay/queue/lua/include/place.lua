@@ -22,11 +22,13 @@ local function place_find(id)
   end
 end
 
--- Removes an id from whatever set of delayed ones it is in.
+-- Removes an id from whatever set of delayed ones it is in. Returns whether it was in any.
 local function place_remove(id)
+  local was = false
   for i = 0, #queue_priorities do
-    redis.call('ZREM', queue_delayed_set(queue_priorities[i]), id)
+    was = redis.call('ZREM', queue_delayed_set(queue_priorities[i]), id) == 1 or was
   end
+  return was
 end
 
 -- Parses the words ' priority=5 limit=100' about a message, each of which may be missing: returns the priority, and how many

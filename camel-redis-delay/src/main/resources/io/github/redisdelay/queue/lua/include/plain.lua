@@ -35,7 +35,9 @@ if not session_stored and not session_preflight_due and redis.call('EXISTS', key
       known[id] = true
       each = is_delay and now + each + (i - 1) or each
       plain = plain and each <= CALL_MAX_EXACT
-      due = math.min(due, each)
+      if each < due then
+        due = each
+      end
       scores[2 * i - 1], scores[2 * i] = each, id
       fields[2 * i - 1], fields[2 * i] = id, struct.pack('<dd', now, each) .. bodies[i]
       answers[2 * i], answers[2 * i + 1] = 1, each
