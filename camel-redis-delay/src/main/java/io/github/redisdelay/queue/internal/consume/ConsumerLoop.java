@@ -389,10 +389,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
             partition
                     .gate
                     .ask(() -> partition.claims.claim(claim.request(), answer))
-                    .exceptionally(error -> {
-                        answer.completeExceptionally(error); // it could not pass the gate
-                        return null;
-                    });
+                    // It could not pass the gate.
+                    .handle((reply, error) -> error != null && answer.completeExceptionally(error));
         } catch (RuntimeException e) {
             refused(claim, e);
         }
