@@ -22,10 +22,11 @@ import java.util.function.IntSupplier;
 import redis.embedded.RedisExecProvider;
 
 /**
- * A Redis server on the loopback address that keeps its data in a folder, from the binary inside {@code embedded-redis}.
+ * A Redis server on the loopback address that keeps its data in a folder, from the binary inside
+ * {@code embedded-redis}.
  *
- * <p>Its append-only file is on, so whatever it confirmed is there again after the next start. It survives a Ctrl-C until it
- * is closed, and never outlives the JVM; {@code redis-launcher.sh} says how.
+ * <p>Its append-only file is on, so whatever it confirmed is there again after the next start. It survives a Ctrl-C
+ * until it is closed, and never outlives the JVM; {@code redis-launcher.sh} says how.
  */
 final class EmbeddedRedis implements AutoCloseable {
 
@@ -33,8 +34,8 @@ final class EmbeddedRedis implements AutoCloseable {
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
 
     /**
-     * If something still listens at the port this long after the start, and our server has not written its pid file, the port is
-     * another one's.
+     * If something still listens at the port this long after the start, and our server has not written its pid file,
+     * the port is another one's.
      */
     private static final Duration PORT_TIMEOUT = Duration.ofSeconds(2);
 
@@ -195,7 +196,9 @@ final class EmbeddedRedis implements AutoCloseable {
         }
     }
 
-    /** What a server says to a PING: an error while it loads its data. Empty if it says nothing, null if nobody listens. */
+    /**
+     * What a server says to a PING: an error while it loads its data. Empty if it says nothing, null if nobody listens.
+     */
     private String answer() {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(host(), port), 1000);

@@ -11,10 +11,11 @@ import java.util.Properties;
  *
  * @param dataFolder where the order book, the inbox and the embedded Redis keep their files; environment variable
  *     {@value #DATA}, by default {@code example-data} beside the example
- * @param redisAddress the Redis to use, such as {@code redis://host:6379}; environment variable {@value #REDIS_ADDRESS}, by
- *     default an embedded one is started
+ * @param redisAddress the Redis to use, such as {@code redis://host:6379}; environment variable
+ *     {@value #REDIS_ADDRESS}, by default an embedded one is started
  * @param httpPort where orders and payments arrive by HTTP; environment variable {@value #HTTP_PORT}, by default 8080
- * @param consolePort where the console listens; environment variable {@value #CONSOLE_PORT}, by default 8400; 0 for any that is free
+ * @param consolePort where the console listens; environment variable {@value #CONSOLE_PORT}, by default 8400; 0 for any
+ *     that is free
  * @param replay whether customers, orders and events of the data set are played; environment variable {@value #REPLAY}
  *     ({@code on} or {@code off}), by default they are
  * @param time how fast time passes in the shop; environment variable {@value #SPEED}, a factor from 1 to

@@ -9,11 +9,12 @@ import org.apache.camel.LoggingLevel;
 import org.apache.camel.builder.RouteBuilder;
 
 /**
- * The shop by HTTP: {@code POST /orders}, {@code POST /orders/{id}/payment} and {@code GET /orders/{id}}; {@code PUT} and
- * {@code DELETE /events/{id}}; {@code GET /notifications/failed}, and {@code POST} to send them again; and for the bank
- * {@code POST /refunds/{id}/notification}.
+ * The shop by HTTP: {@code POST /orders}, {@code POST /orders/{id}/payment} and {@code GET /orders/{id}}; {@code PUT}
+ * and {@code DELETE /events/{id}}; {@code GET /notifications/failed}, and {@code POST} to send them again; and for the
+ * bank {@code POST /refunds/{id}/notification}.
  *
- * <p>Each request is answered when Redis has confirmed its step; 503 means that the same request can safely be sent again.
+ * <p>Each request is answered when Redis has confirmed its step; 503 means that the same request can safely be sent
+ * again.
  */
 final class HttpRoutes extends RouteBuilder {
 

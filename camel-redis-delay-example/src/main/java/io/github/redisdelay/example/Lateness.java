@@ -3,7 +3,9 @@ package io.github.redisdelay.example;
 
 import java.util.Arrays;
 
-/** By how many milliseconds deliveries were late: the last {@value #KEPT} of them, and the worst of all. Thread-safe. */
+/**
+ * By how many milliseconds deliveries were late: the last {@value #KEPT} of them, and the worst of all. Thread-safe.
+ */
 public final class Lateness {
 
     private static final int KEPT = 10_000;

@@ -11,8 +11,8 @@ import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.http.base.HttpOperationFailedException;
 
 /**
- * Tells a partner what became of an order, by HTTP, again and again until it answers 200. After the last step, or if the
- * partner does not let the shop in, the notification is a dead letter, and ends in a table: somebody has to look.
+ * Tells a partner what became of an order, by HTTP, again and again until it answers 200. After the last step, or if
+ * the partner does not let the shop in, the notification is a dead letter, and ends in a table: somebody has to look.
  *
  * <p>The partner's URL travels with the message, as a header.
  */

@@ -14,11 +14,12 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /**
  * The states of all orders, in the database.
  *
- * <p>It says what became of an order; what is still to be closed, and when, only Redis knows. A state is written after Redis
- * has confirmed the step that it tells of. So after a crash the book may be one step behind for an order, never ahead, and
- * each route is written so that taking its step again puts that right.
+ * <p>It says what became of an order; what is still to be closed, and when, only Redis knows. A state is written after
+ * Redis has confirmed the step that it tells of. So after a crash the book may be one step behind for an order, never
+ * ahead, and each route is written so that taking its step again puts that right.
  *
- * <p>Thread-safe. What may insert a row is synchronized: of two MERGEs of the same one at the same time H2 lets one fail.
+ * <p>Thread-safe. What may insert a row is synchronized: of two MERGEs of the same one at the same time H2 lets one
+ * fail.
  */
 public final class OrderBook {
 

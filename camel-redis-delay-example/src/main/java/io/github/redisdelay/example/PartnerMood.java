@@ -4,8 +4,8 @@ package io.github.redisdelay.example;
 import java.util.SplittableRandom;
 
 /**
- * The answers of the partner's server. Most are good, and they are always the same for the same order and try, so that two
- * runs of the example tell the same story.
+ * The answers of the partner's server. Most are good, and they are always the same for the same order and try, so that
+ * two runs of the example tell the same story.
  */
 final class PartnerMood {
 

@@ -11,8 +11,9 @@ import org.apache.camel.builder.RouteBuilder;
 
 /**
  * Plays two partners, on the shop's port. The first, {@code POST /partner/notifications}, has bad moments;
- * {@link PartnerMood} says when. The second, {@code POST /warehouse/notifications}, is out of order until somebody repairs
- * it, {@code DELETE /warehouse/outage}: it has errors, or does not let the shop in, always the same for the same order.
+ * {@link PartnerMood} says when. The second, {@code POST /warehouse/notifications}, is out of order until somebody
+ * repairs it, {@code DELETE /warehouse/outage}: it has errors, or does not let the shop in, always the same for the
+ * same order.
  */
 final class PartnerRoutes extends RouteBuilder {
 

@@ -6,9 +6,9 @@ import io.github.redisdelay.example.PaymentAnswer.Result;
 /**
  * Decides what becomes of a payment, from where its order's closing was when it was cancelled.
  *
- * <p>Whether a payment came in time is Redis's word alone: a closing that was still pending can only be cancelled once, and
- * then it is not delivered any more. The book is told before and after, so that a payment that a crash interrupts in between
- * is finished at the next start.
+ * <p>Whether a payment came in time is Redis's word alone: a closing that was still pending can only be cancelled once,
+ * and then it is not delivered any more. The book is told before and after, so that a payment that a crash interrupts
+ * in between is finished at the next start.
  */
 public final class PaymentDesk {
 
@@ -35,8 +35,8 @@ public final class PaymentDesk {
     /**
      * To be called when the closing was cancelled.
      *
-     * @param previousState where the closing was: delayed, leased, dead (it failed for good, and the book says what became of the order) or
-     *     none
+     * @param previousState where the closing was: delayed, leased, dead (it failed for good, and the book says what
+     *     became of the order) or none
      */
     public PaymentAnswer decide(String id, String previousState) {
         return switch (previousState) {

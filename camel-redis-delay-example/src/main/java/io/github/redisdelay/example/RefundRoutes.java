@@ -8,8 +8,8 @@ import org.apache.camel.LoggingLevel;
 import org.apache.camel.builder.RouteBuilder;
 
 /**
- * Returns payments that came too late: asks the bank to, and then looks again and again whether it has. If the bank says so
- * by itself before, there is no further look.
+ * Returns payments that came too late: asks the bank to, and then looks again and again whether it has. If the bank
+ * says so by itself before, there is no further look.
  */
 final class RefundRoutes extends RouteBuilder {
 

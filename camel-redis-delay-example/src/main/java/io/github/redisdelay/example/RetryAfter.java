@@ -11,8 +11,8 @@ import org.apache.camel.ExchangeException;
 import org.apache.camel.http.base.HttpOperationFailedException;
 
 /**
- * Reads {@code Retry-After} of an answer 429, seconds or a date (RFC 9110, 10.2.3). Nobody outside may park a notification
- * for ever, so there is a limit.
+ * Reads {@code Retry-After} of an answer 429, seconds or a date (RFC 9110, 10.2.3). Nobody outside may park a
+ * notification for ever, so there is a limit.
  */
 public final class RetryAfter {
 

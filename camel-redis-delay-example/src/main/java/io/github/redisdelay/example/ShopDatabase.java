@@ -53,8 +53,8 @@ final class ShopDatabase implements AutoCloseable {
     }
 
     /**
-     * Closed by us, and not by a hook of H2's that is faster than Camel at a Ctrl-C. Each commit is written at once: what
-     * Redis was told to forget must be here after a kill.
+     * Closed by us, and not by a hook of H2's that is faster than Camel at a Ctrl-C. Each commit is written at once:
+     * what Redis was told to forget must be here after a kill.
      */
     static String url(Path folder) {
         return "jdbc:h2:file:" + file(folder) + ";DB_CLOSE_ON_EXIT=FALSE;WRITE_DELAY=0";

@@ -8,7 +8,9 @@ import java.util.Map;
 import org.apache.camel.LoggingLevel;
 import org.apache.camel.builder.RouteBuilder;
 
-/** Sums up how the shop is doing: the orders each second, the other stories every five seconds, and only what is new. */
+/**
+ * Sums up how the shop is doing: the orders each second, the other stories every five seconds, and only what is new.
+ */
 public final class Summary extends RouteBuilder {
 
     private final OrderBook book;

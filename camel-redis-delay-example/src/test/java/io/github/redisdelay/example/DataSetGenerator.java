@@ -8,11 +8,11 @@ import java.util.Locale;
 import java.util.Random;
 
 /**
- * Makes the data set that ships with the example, always the same one. Its main method writes it; run it from the folder of
- * the example after a change here.
+ * Makes the data set that ships with the example, always the same one. Its main method writes it; run it from the
+ * folder of the example after a change here.
  *
- * <p>About two thirds of the customers pay in time, one in fifty too late, the others never. Of the first orders, each fiftieth
- * has a partner to be notified; for the first ones that is the warehouse, which is out of order.
+ * <p>About two thirds of the customers pay in time, one in fifty too late, the others never. Of the first orders, each
+ * fiftieth has a partner to be notified; for the first ones that is the warehouse, which is out of order.
  */
 final class DataSetGenerator {
 

@@ -19,7 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A partner is told what became of an order, by HTTP, until it answers 200; if it never does, that is in the database. */
+/**
+ * A partner is told what became of an order, by HTTP, until it answers 200; if it never does, that is in the database.
+ */
 class NotificationStoryIT {
 
     /** All the steps together, more than a day, take less than three seconds. */

@@ -23,8 +23,8 @@ import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
 /**
- * The answers to requests that fail, as RFC 9457 has them, each with its reason: 400 for what is wrong in the request, 409 for
- * an id that is in use, 503 where Redis cannot be reached.
+ * The answers to requests that fail, as RFC 9457 has them, each with its reason: 400 for what is wrong in the request,
+ * 409 for an id that is in use, 503 where Redis cannot be reached.
  */
 @RestControllerAdvice
 class ErrorAnswers extends ResponseEntityExceptionHandler {

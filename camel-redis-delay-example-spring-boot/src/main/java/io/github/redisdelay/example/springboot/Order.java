@@ -12,7 +12,8 @@ import org.hibernate.validator.constraints.time.DurationMin;
 /**
  * An order, as the shop takes it and as it waits in Redis.
  *
- * @param paymentWindow how long the customer has to pay it, in ISO-8601 such as {@code PT10S}; null for that of the shop
+ * @param paymentWindow how long the customer has to pay it, in ISO-8601 such as {@code PT10S}; null for that of the
+ *     shop
  */
 public record Order(
         @NotNull @Pattern(regexp = "[\\w.-]{1,64}", message = "must be 1 to 64 letters, digits, '.', '_' or '-'")

@@ -9,8 +9,8 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
 /**
- * The states of all orders. It stands for the database of a real shop, and is a map in Redis here: the component and the
- * application share one client. Each change is one command of Redis, so any number of threads and JVMs may call it.
+ * The states of all orders. It stands for the database of a real shop, and is a map in Redis here: the component and
+ * the application share one client. Each change is one command of Redis, so any number of threads and JVMs may call it.
  */
 @Component
 public class OrderBook {
@@ -31,7 +31,8 @@ public class OrderBook {
     }
 
     /**
-     * Gives an order its final state, unless it has one. It may be missing: its message can be faster than {@link #open}.
+     * Gives an order its final state, unless it has one. It may be missing: its message can be faster than
+     * {@link #open}.
      *
      * @return the state that it has now
      */

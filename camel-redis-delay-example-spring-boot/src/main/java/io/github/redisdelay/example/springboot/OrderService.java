@@ -16,8 +16,9 @@ import org.springframework.stereotype.Service;
 /**
  * Takes orders and payments. Both are done when Redis has confirmed them.
  *
- * <p>An order waits in two queues, under its id: in {@code orders} until it is closed, in {@code reminders} until its customer is
- * reminded. A payment is noted in the book, and cancels both. The book decides whether the payment was in time.
+ * <p>An order waits in two queues, under its id: in {@code orders} until it is closed, in {@code reminders} until its
+ * customer is reminded. A payment is noted in the book, and cancels both. The book decides whether the payment was in
+ * time.
  */
 @Service
 public class OrderService {

@@ -41,7 +41,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
 
-/** Follows docs/migration.md with applications on Spring Boot: its classes, its commands, and the lines of the log that it shows. */
+/**
+ * Follows docs/migration.md with applications on Spring Boot: its classes, its commands, and the lines of the log that
+ * it shows.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class MigrationGuideIT {
 

@@ -140,7 +140,10 @@ class OrdersApplicationIT {
         return text.replaceAll("\\d{4}-[-\\d]*T[\\d:.]*Z", "a time");
     }
 
-    /** Names and labels of meters; the figures, the context's number and the digits that stand for the server are others each time. */
+    /**
+     * Names and labels of meters; the figures, the context's number and the digits that stand for the server are others
+     * each time.
+     */
     private static List<String> withoutValues(String metrics) {
         return metrics.lines()
                 .map(line -> line.replaceAll(",server=\"\\w*\"|\\} .*|(?<=camelContext=\"camel-)\\d+", ""))

@@ -4,8 +4,8 @@ package io.github.redisdelay.console;
 import java.util.Optional;
 
 /**
- * Decides who may see and do what. It is asked with each request, on the request's thread, and must not block for long. One that
- * throws gives no rights.
+ * Decides who may see and do what. It is asked with each request, on the request's thread, and must not block for long.
+ * One that throws gives no rights.
  */
 @FunctionalInterface
 public interface ConsoleAccess {
@@ -18,13 +18,16 @@ public interface ConsoleAccess {
         return Optional.empty();
     }
 
-    /** All rights for requests from this machine that no proxy has forwarded, and none for others. This is the default. */
+    /**
+     * All rights for requests from this machine that no proxy has forwarded, and none for others. This is the default.
+     */
     static ConsoleAccess localOnly() {
         return new LocalOnly();
     }
 
     /**
-     * One user with a password, by HTTP Basic, who has all rights. Use it behind TLS: the password comes with each request.
+     * One user with a password, by HTTP Basic, who has all rights. Use it behind TLS: the password comes with each
+     * request.
      *
      * @param hash of the password, as {@link PasswordHash} makes it
      * @throws IllegalArgumentException if the user or the hash is not possible

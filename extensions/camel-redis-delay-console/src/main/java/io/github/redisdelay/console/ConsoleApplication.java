@@ -27,8 +27,8 @@ import org.redisson.config.Config;
  * queues         queues to show besides those that are found, with commas between them
  * </pre>
  *
- * <p>It listens on 127.0.0.1 only, and ends with the process. With slf4j-simple on its class path it logs each change, with its
- * time; settings of slf4j-simple go before this.
+ * <p>It listens on 127.0.0.1 only, and ends with the process. With slf4j-simple on its class path it logs each change,
+ * with its time; settings of slf4j-simple go before this.
  */
 public final class ConsoleApplication {
 

@@ -9,9 +9,9 @@ import org.apache.camel.spi.ContextServicePlugin;
 import org.apache.camel.spi.PropertiesComponent;
 
 /**
- * Starts a console with a context whose property {@code camel.redis-delay.console.enabled} is {@code true}; Camel finds it by itself.
- * The other options are properties of the same prefix, and a bean of type {@link ConsoleAccess} is the access hook. On Spring Boot
- * the starter does this. An option that is wrong stops the start of the context.
+ * Starts a console with a context whose property {@code camel.redis-delay.console.enabled} is {@code true}; Camel finds
+ * it by itself. The other options are properties of the same prefix, and a bean of type {@link ConsoleAccess} is the
+ * access hook. On Spring Boot the starter does this. An option that is wrong stops the start of the context.
  */
 public final class ConsolePlugin implements ContextServicePlugin {
 

@@ -25,8 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The Redis to which endpoints of a context lead, each with a client of the console's own on the connection of the component:
- * requests of the console do not queue up before those of producers. Connects to one if nothing else has yet.
+ * The Redis to which endpoints of a context lead, each with a client of the console's own on the connection of the
+ * component: requests of the console do not queue up before those of producers. Connects to one if nothing else has
+ * yet.
  */
 final class ContextSources implements ConsoleSources {
 

@@ -4,8 +4,8 @@ package io.github.redisdelay.console;
 import java.util.Map;
 
 /**
- * Decides what the console shows of a message's content: a hook that takes away what nobody may see. It is asked for each message
- * that is shown or downloaded, on the request's thread. One that throws shows nothing.
+ * Decides what the console shows of a message's content: a hook that takes away what nobody may see. It is asked for
+ * each message that is shown or downloaded, on the request's thread. One that throws shows nothing.
  */
 @FunctionalInterface
 public interface MessageRedactor {

@@ -15,8 +15,8 @@ import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 
 /**
- * A password's hash for {@link ConsoleAccess#basic}: PBKDF2 with HMAC-SHA256, as {@code pbkdf2:iterations:salt:hash}, the last two in
- * Base64. Its {@link #main} makes one.
+ * A password's hash for {@link ConsoleAccess#basic}: PBKDF2 with HMAC-SHA256, as {@code pbkdf2:iterations:salt:hash},
+ * the last two in Base64. Its {@link #main} makes one.
  */
 public final class PasswordHash {
 
@@ -103,7 +103,10 @@ public final class PasswordHash {
         }
     }
 
-    /** Asks for a password, or reads it from the first line of what is piped in, and prints its hash. Takes no arguments. */
+    /**
+     * Asks for a password, or reads it from the first line of what is piped in, and prints its hash. Takes no
+     * arguments.
+     */
     public static void main(String[] arguments) {
         Console console = System.console();
         char[] password = console == null ? piped() : console.readPassword("Password: ");

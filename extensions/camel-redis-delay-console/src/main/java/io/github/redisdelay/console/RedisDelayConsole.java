@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * RedisDelayConsole.on(camelContext).start();
  * }</pre>
  *
- * <p>By default it listens on {@code 127.0.0.1:8400}, lets in only browsers of the same machine, and changes nothing. The options
- * are set before it is started. Thread-safe from then on.
+ * <p>By default it listens on {@code 127.0.0.1:8400}, lets in only browsers of the same machine, and changes nothing.
+ * The options are set before it is started. Thread-safe from then on.
  */
 public final class RedisDelayConsole implements AutoCloseable {
 
@@ -54,8 +54,8 @@ public final class RedisDelayConsole implements AutoCloseable {
     }
 
     /**
-     * A console for the queues to which the {@code redis-delay} endpoints of a context lead, and all others in the same Redis. It
-     * uses the connections of the component and stops with the context.
+     * A console for the queues to which the {@code redis-delay} endpoints of a context lead, and all others in the same
+     * Redis. It uses the connections of the component and stops with the context.
      */
     public static RedisDelayConsole on(CamelContext context) {
         Objects.requireNonNull(context, "context");
@@ -81,8 +81,8 @@ public final class RedisDelayConsole implements AutoCloseable {
     }
 
     /**
-     * Sets the address on which the console's own server listens; default {@value ConsoleOptions#DEFAULT_HOST}. Any other than a
-     * loopback address needs {@link #access}.
+     * Sets the address on which the console's own server listens; default {@value ConsoleOptions#DEFAULT_HOST}. Any
+     * other than a loopback address needs {@link #access}.
      */
     public RedisDelayConsole host(String host) {
         return with(options.withHost(host));
@@ -94,8 +94,8 @@ public final class RedisDelayConsole implements AutoCloseable {
     }
 
     /**
-     * Sets the names by which browsers call the console, besides {@code localhost}; {@code *} for any, behind a server that
-     * knows its names itself.
+     * Sets the names by which browsers call the console, besides {@code localhost}; {@code *} for any, behind a server
+     * that knows its names itself.
      */
     public RedisDelayConsole hostNames(String... names) {
         return with(options.withHostNames(List.of(names)));
@@ -153,8 +153,8 @@ public final class RedisDelayConsole implements AutoCloseable {
     /**
      * Listens by a server of its own, and logs its address.
      *
-     * @throws IllegalStateException if it was started before, or closed, or listens on other than a loopback address without an
-     *     access hook
+     * @throws IllegalStateException if it was started before, or closed, or listens on other than a loopback address
+     *     without an access hook
      * @throws java.io.UncheckedIOException if it cannot listen there
      */
     public RedisDelayConsole start() {
@@ -238,7 +238,10 @@ public final class RedisDelayConsole implements AutoCloseable {
         return router;
     }
 
-    /** Stops to listen, and ends all threads of the console. What it has begun in the background ends after the step under way. */
+    /**
+     * Stops to listen, and ends all threads of the console. What it has begun in the background ends after the step
+     * under way.
+     */
     @Override
     public void close() {
         ConsoleServer toStop;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A web page to look into delay queues, and to act on them. Start with {@link io.github.redisdelay.console.RedisDelayConsole}.
+ * A web page to look into delay queues, and to act on them. Start with
+ * {@link io.github.redisdelay.console.RedisDelayConsole}.
  *
- * <p>This package is what users write: the console, and who may do what. Its packages, each of which may use those above it:
+ * <p>This package is what users write: the console, and who may do what. Its packages, each of which may use those
+ * above it:
  *
  * <table>
  * <caption>Packages of the console</caption>

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares the builders with the metadata of the component on the class path. They differ if the generator has not run since
- * the component was changed: {@code mvn -pl :camel-redis-delay-endpointdsl -am process-classes} runs it.
+ * Compares the builders with the metadata of the component on the class path. They differ if the generator has not run
+ * since the component was changed: {@code mvn -pl :camel-redis-delay-endpointdsl -am process-classes} runs it.
  */
 class EndpointDslTest {
 

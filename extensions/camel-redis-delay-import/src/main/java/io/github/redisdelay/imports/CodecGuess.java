@@ -4,8 +4,8 @@ package io.github.redisdelay.imports;
 import java.util.Optional;
 
 /**
- * A guess at the codec that wrote a payload, for somebody who looks before an import. It rests on one payload: look at several, and at the
- * configuration of the application that wrote them.
+ * A guess at the codec that wrote a payload, for somebody who looks before an import. It rests on one payload: look at
+ * several, and at the configuration of the application that wrote them.
  *
  * @param codec the built-in codec to try
  * @param reason what the guess rests on, or why the codec will refuse it

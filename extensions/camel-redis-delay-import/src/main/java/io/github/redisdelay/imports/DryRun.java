@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A converter that notes what an import would make of the payloads, and which codecs look like theirs. Used by one thread at a time.
+ * A converter that notes what an import would make of the payloads, and which codecs look like theirs. Used by one
+ * thread at a time.
  */
 public final class DryRun implements ImportConverter {
 

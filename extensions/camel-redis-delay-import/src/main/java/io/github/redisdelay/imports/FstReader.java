@@ -3,7 +3,10 @@ package io.github.redisdelay.imports;
 
 import java.math.BigInteger;
 
-/** Reads one value as the {@code FstCodec} of Redisson 3.12 writes it (FST 2.57): a tag, for most types the number of a class, the value. */
+/**
+ * Reads one value as the {@code FstCodec} of Redisson 3.12 writes it (FST 2.57): a tag, for most types the number of a
+ * class, the value.
+ */
 final class FstReader {
 
     private static final int OBJECT = 0x00;

@@ -18,8 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The bridge of a consumer from a delayed queue of Redisson's: it imports what is due there, again and again, while the consumer runs.
- * At most one import is under way at a time. It holds no state in Redis, so several bridges may be at work at the same time. Thread-safe.
+ * The bridge of a consumer from a delayed queue of Redisson's: it imports what is due there, again and again, while the
+ * consumer runs. At most one import is under way at a time. It holds no state in Redis, so several bridges may be at
+ * work at the same time. Thread-safe.
  */
 public final class ImportBridge implements ImportModule.Bridge {
 

@@ -13,8 +13,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The built-in converters of what a codec of Redisson wrote. Each loads no class that a payload names, calls no constructor and no {@code
- * readObject} of such a class, and takes no memory for what a payload only announces. A payload that is not wholly understood is refused.
+ * The built-in converters of what a codec of Redisson wrote. Each loads no class that a payload names, calls no
+ * constructor and no {@code readObject} of such a class, and takes no memory for what a payload only announces. A
+ * payload that is not wholly understood is refused.
  */
 public enum ImportCodec implements ImportConverter {
     /** Text, if the payload is well-formed UTF-8, else its bytes: what {@code StringCodec} wrote. */
@@ -24,27 +25,31 @@ public enum ImportCodec implements ImportConverter {
     JSON("json", payload -> JsonText.checked(json(payload))),
 
     /**
-     * JSON without the names of classes that {@code JsonJacksonCodec} wrote into it: members {@code @class} that are text, and {@code
-     * ["java.util.Date",1700000000000]}, which becomes its second element. Numbers and texts keep each character; spaces are left out.
+     * JSON without the names of classes that {@code JsonJacksonCodec} wrote into it: members {@code @class} that are
+     * text, and {@code ["java.util.Date",1700000000000]}, which becomes its second element. Numbers and texts keep each
+     * character; spaces are left out.
      *
-     * <p>One thing cannot be told apart: an array of two in an application's {@code String[]} whose first text looks like the name of a class
-     * ({@code ["com.example.Order","42"]}: a point in it, and an upper-case letter after the last one) becomes its second text.
+     * <p>One thing cannot be told apart: an array of two in an application's {@code String[]} whose first text looks
+     * like the name of a class ({@code ["com.example.Order","42"]}: a point in it, and an upper-case letter after the
+     * last one) becomes its second text.
      */
     PLAIN_JSON("plainJson", payload -> JsonText.withoutClasses(json(payload))),
 
     /**
-     * Kryo 5, the default of Redisson 3.20.1 to 4.7.0: text, numbers, booleans, a {@code Character} (as text) and {@code byte[]}. Text of a
-     * {@code Kryo5Codec} with {@code useReferences=true} is refused.
+     * Kryo 5, the default of Redisson 3.20.1 to 4.7.0: text, numbers, booleans, a {@code Character} (as text) and
+     * {@code byte[]}. Text of a {@code Kryo5Codec} with {@code useReferences=true} is refused.
      */
     KRYO5("kryo5", payload -> new Kryo5Reader(payload).value()),
 
     /**
-     * JBoss Marshalling's protocol River: text, numbers of {@code java.lang}, booleans, a {@code Character} (as text) and {@code byte[]}.
+     * JBoss Marshalling's protocol River: text, numbers of {@code java.lang}, booleans, a {@code Character} (as text)
+     * and {@code byte[]}.
      */
     MARSHALLING("marshalling", payload -> new RiverReader(payload).value()),
 
     /**
-     * FST: text, numbers of {@code java.lang}, {@code BigInteger}, booleans, a {@code Character} (as text) and {@code byte[]}.
+     * FST: text, numbers of {@code java.lang}, {@code BigInteger}, booleans, a {@code Character} (as text) and
+     * {@code byte[]}.
      */
     FST("fst", payload -> new FstReader(payload).value()),
 

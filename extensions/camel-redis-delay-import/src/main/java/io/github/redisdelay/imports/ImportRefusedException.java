@@ -2,8 +2,9 @@
 package io.github.redisdelay.imports;
 
 /**
- * The refusal of a payload by an {@link ImportConverter}: it cannot become a message, and stays where it is. The message of the exception
- * says why; it is logged, so it should name a class or a format rather than what the payload holds.
+ * The refusal of a payload by an {@link ImportConverter}: it cannot become a message, and stays where it is. The
+ * message of the exception says why; it is logged, so it should name a class or a format rather than what the payload
+ * holds.
  */
 public class ImportRefusedException extends RuntimeException {
 

@@ -13,7 +13,10 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An import by the operation, from its beginning on, for whoever wants to see or stop it. Says in the log how it goes on. Thread-safe. */
+/**
+ * An import by the operation, from its beginning on, for whoever wants to see or stop it. Says in the log how it goes
+ * on. Thread-safe.
+ */
 public final class ImportRun implements ImportModule.Run {
 
     private static final Logger LOG = LoggerFactory.getLogger(ImportRun.class);

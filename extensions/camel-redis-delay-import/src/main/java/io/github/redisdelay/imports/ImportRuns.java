@@ -7,7 +7,10 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/** The imports by the operation of a component: those under way, and those that have ended within the last hour. Thread-safe. */
+/**
+ * The imports by the operation of a component: those under way, and those that have ended within the last hour.
+ * Thread-safe.
+ */
 public final class ImportRuns {
 
     static final Duration KEPT = Duration.ofHours(1);

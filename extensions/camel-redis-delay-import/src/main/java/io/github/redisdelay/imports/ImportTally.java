@@ -3,7 +3,10 @@ package io.github.redisdelay.imports;
 
 import io.github.redisdelay.imports.queue.ImportReport;
 
-/** The reports of one import, of which each has the figures since its beginning: a listener is told what is new. Used by one thread at a time. */
+/**
+ * The reports of one import, of which each has the figures since its beginning: a listener is told what is new. Used by
+ * one thread at a time.
+ */
 final class ImportTally {
 
     private final ImportListener listener;

@@ -10,11 +10,12 @@ import java.util.Objects;
 /**
  * A message as an {@link ImportConverter} makes it.
  *
- * @param body null, a {@code String}, a {@code byte[]}, a {@code Boolean}, or a number of {@code java.lang} or {@code java.math}; an array
- *     is not copied and must not be changed afterwards
- * @param id the id, 1 to {@value ScheduleRequest#MAX_ID_BYTES} bytes of UTF-8 without control characters, or null to have one generated
- * @param headers the headers: text, numbers, {@code Boolean}, {@code Instant}, {@code UUID} or {@code byte[]} under names that are not
- *     empty. Those named {@code Camel*} do not reach the receiver.
+ * @param body null, a {@code String}, a {@code byte[]}, a {@code Boolean}, or a number of {@code java.lang} or
+ *     {@code java.math}; an array is not copied and must not be changed afterwards
+ * @param id the id, 1 to {@value ScheduleRequest#MAX_ID_BYTES} bytes of UTF-8 without control characters, or null to
+ *     have one generated
+ * @param headers the headers: text, numbers, {@code Boolean}, {@code Instant}, {@code UUID} or {@code byte[]} under
+ *     names that are not empty. Those named {@code Camel*} do not reach the receiver.
  */
 public record ImportedMessage(Object body, String id, Map<String, Object> headers) {
 
@@ -45,7 +46,8 @@ public record ImportedMessage(Object body, String id, Map<String, Object> header
     }
 
     /**
-     * This message with its body as its id: {@code import.id=body}. A text is the id as it is, a whole number is written in digits.
+     * This message with its body as its id: {@code import.id=body}. A text is the id as it is, a whole number is
+     * written in digits.
      *
      * @throws ImportRefusedException if the body is something else, or a text that cannot be an id
      */

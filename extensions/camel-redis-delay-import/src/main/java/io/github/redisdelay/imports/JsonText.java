@@ -5,8 +5,9 @@ import java.util.BitSet;
 import java.util.regex.Pattern;
 
 /**
- * A strict reader of JSON (RFC 8259) that keeps numbers and texts as they are written. Camel's own JSON parser is none: it accepts {@code
- * [1 2]}, {@code [01]} and {@code [1,2,]}, drops a member whose name comes twice, and makes {@code 0.0} of {@code -0.0}.
+ * A strict reader of JSON (RFC 8259) that keeps numbers and texts as they are written. Camel's own JSON parser is none:
+ * it accepts {@code [1 2]}, {@code [01]} and {@code [1,2,]}, drops a member whose name comes twice, and makes
+ * {@code 0.0} of {@code -0.0}.
  */
 final class JsonText {
 
@@ -16,8 +17,8 @@ final class JsonText {
     private static final String CLASS_MEMBER = "\"@class\"";
 
     /**
-     * A text with the name of a class: of an array, or with a point and an upper-case letter after the last one. Its groups are repeated
-     * possessively, which takes no stack however long the text is.
+     * A text with the name of a class: of an array, or with a point and an upper-case letter after the last one. Its
+     * groups are repeated possessively, which takes no stack however long the text is.
      */
     private static final Pattern CLASS_NAME =
             Pattern.compile("\"(\\[+([BCDFIJSZ]|L[\\w$.]++;)|([\\w$]++\\.)++[A-Z][\\w$]*+(<[\\w$.,<>\\[;]*>)?)\"");

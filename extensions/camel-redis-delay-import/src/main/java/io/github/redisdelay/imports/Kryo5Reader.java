@@ -5,8 +5,8 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 
 /**
- * Reads one value as Redisson's {@code Kryo5Codec} writes it: the number of its class, or 1, 0 and the name of its class, and then the value.
- * The bytes are the same from Redisson 3.20.1 (Kryo 5.4.0) to 4.7.0 (Kryo 5.6.2).
+ * Reads one value as Redisson's {@code Kryo5Codec} writes it: the number of its class, or 1, 0 and the name of its
+ * class, and then the value. The bytes are the same from Redisson 3.20.1 (Kryo 5.4.0) to 4.7.0 (Kryo 5.6.2).
  */
 final class Kryo5Reader {
 

@@ -4,7 +4,10 @@ package io.github.redisdelay.imports;
 import io.github.redisdelay.queue.exception.ShownId;
 import java.util.Arrays;
 
-/** A reader of bytes that may be anything: it never reads behind their end, and takes no memory for a length that is not there. */
+/**
+ * A reader of bytes that may be anything: it never reads behind their end, and takes no memory for a length that is not
+ * there.
+ */
 final class PayloadReader {
 
     private final byte[] bytes;
@@ -51,8 +54,8 @@ final class PayloadReader {
     }
 
     /**
-     * Text of so many UTF-16 characters, of which each has one to three bytes of its own: half of a surrogate pair has three, and U+0000 may
-     * have one or two.
+     * Text of so many UTF-16 characters, of which each has one to three bytes of its own: half of a surrogate pair has
+     * three, and U+0000 may have one or two.
      */
     String text(long characters) {
         need(characters);

@@ -2,8 +2,8 @@
 package io.github.redisdelay.imports;
 
 /**
- * Reads one value as Redisson's {@code MarshallingCodec} writes it: JBoss Marshalling's protocol River, version 4. The bytes are the same in
- * Redisson 3.16.8, 3.20.1 and 3.21.1.
+ * Reads one value as Redisson's {@code MarshallingCodec} writes it: JBoss Marshalling's protocol River, version 4. The
+ * bytes are the same in Redisson 3.16.8, 3.20.1 and 3.21.1.
  */
 final class RiverReader {
 

@@ -23,7 +23,10 @@ import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Routes that import nothing, in a JVM of their own on a Redis of their own, which both know nothing of imports, although the module is there. */
+/**
+ * Routes that import nothing, in a JVM of their own on a Redis of their own, which both know nothing of imports,
+ * although the module is there.
+ */
 class WithoutImportsIT {
 
     private static final Pattern LOADED = Pattern.compile("(io\\.github\\.redisdelay\\.[\\w.$]+) source: ");

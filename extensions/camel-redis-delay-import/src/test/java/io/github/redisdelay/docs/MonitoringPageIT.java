@@ -47,8 +47,8 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /**
  * The pages about monitoring and alerts, the rules and the dashboard, against what the registry of Prometheus says. The
- * conditions of all alerts on queues come true between the two scrapes. Another prefix has the same queues, and nothing is
- * wrong with these.
+ * conditions of all alerts on queues come true between the two scrapes. Another prefix has the same queues, and nothing
+ * is wrong with these.
  */
 class MonitoringPageIT {
 

@@ -19,10 +19,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whatever a payload is, a codec makes a value of it or refuses it: no other error, no class, no memory that the payload is not worth. */
+/**
+ * Whatever a payload is, a codec makes a value of it or refuses it: no other error, no class, no memory that the
+ * payload is not worth.
+ */
 class HostilePayloadTest {
 
-    /** The most memory for each byte: a text has two bytes for each character, is built, copied, and encoded for its check. */
+    /**
+     * The most memory for each byte: a text has two bytes for each character, is built, copied, and encoded for its
+     * check.
+     */
     private static final int FACTOR = 30;
 
     /** For an exception and its stack trace, twice. */

@@ -15,7 +15,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Bytes that a release of Redisson wrote: {@code PayloadsIT} of the module camel-redis-delay-migration writes the files anew.
+ * Bytes that a release of Redisson wrote: {@code PayloadsIT} of the module camel-redis-delay-migration writes the files
+ * anew.
  *
  * @param codec the option value of the codec that reads them, or {@code kryo5-references}
  * @param name a kind and the value, such as {@code int--1}

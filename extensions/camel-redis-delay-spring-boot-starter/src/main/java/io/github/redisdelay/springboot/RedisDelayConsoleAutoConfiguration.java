@@ -20,8 +20,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The console, if {@code camel.redis-delay.console.enabled=true}: a filter behind the application's own security, or a server of its
- * own where there are no servlets. A bean of type {@link ConsoleAccess} says who may do what; without one it is for local browsers.
+ * The console, if {@code camel.redis-delay.console.enabled=true}: a filter behind the application's own security, or a
+ * server of its own where there are no servlets. A bean of type {@link ConsoleAccess} says who may do what; without one
+ * it is for local browsers.
  */
 @AutoConfiguration(after = {CamelAutoConfiguration.class, RedisDelayAutoConfiguration.class})
 @ConditionalOnClass(RedisDelayConsole.class)
@@ -55,7 +56,10 @@ public class RedisDelayConsoleAutoConfiguration {
     @ConditionalOnClass(Filter.class)
     static class InTheWebApplication {
 
-        /** Without an order it is the last one: behind those of Spring Security. Made before the context, which it asks for later. */
+        /**
+         * Without an order it is the last one: behind those of Spring Security. Made before the context, which it asks
+         * for later.
+         */
         @Bean
         ConsoleFilter redisDelayConsoleFilter(
                 ObjectProvider<RedisDelayConsole> console, RedisDelayConsoleProperties properties) {

@@ -26,8 +26,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.core.env.Environment;
 
 /**
- * Sets the properties on the component {@code redis-delay}, whoever made it, and checks what has come of it. A property that is not
- * set changes nothing. Components of other names are left alone: they are there to differ.
+ * Sets the properties on the component {@code redis-delay}, whoever made it, and checks what has come of it. A property
+ * that is not set changes nothing. Components of other names are left alone: they are there to differ.
  */
 final class RedisDelayCustomizer implements ComponentCustomizer {
 

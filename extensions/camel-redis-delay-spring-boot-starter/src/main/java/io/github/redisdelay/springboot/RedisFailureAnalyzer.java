@@ -16,7 +16,10 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.env.Environment;
 
-/** The report on a Redis that the application cannot start with: which one, by which property, what it answered, what to do. */
+/**
+ * The report on a Redis that the application cannot start with: which one, by which property, what it answered, what to
+ * do.
+ */
 final class RedisFailureAnalyzer implements FailureAnalyzer {
 
     /** The properties that name a Redis, the one that counts first. */

@@ -10,8 +10,8 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * The part of {@code spring.data.redis} that names a single server, read from the environment: the classes that Spring Boot has
- * for it are others in version 4. What is null is not set.
+ * The part of {@code spring.data.redis} that names a single server, read from the environment: the classes that Spring
+ * Boot has for it are others in version 4. What is null is not set.
  *
  * @param url stands for host, port, username, password, TLS and database, whatever those say
  * @param ssl {@code enabled}, or {@code bundle}, which only Redisson's starter can use

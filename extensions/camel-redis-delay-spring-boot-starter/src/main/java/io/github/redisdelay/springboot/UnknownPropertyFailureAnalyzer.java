@@ -15,7 +15,10 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** The report on a property of the starter that there is not: which ones there are. The value may be a password, and is left out. */
+/**
+ * The report on a property of the starter that there is not: which ones there are. The value may be a password, and is
+ * left out.
+ */
 @Order(Ordered.HIGHEST_PRECEDENCE) // before Spring Boot's own, which shows the value and no names
 final class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConfigurationPropertiesException> {
 

@@ -13,10 +13,11 @@ import org.apache.camel.util.json.JsonObject;
 import org.apache.camel.util.json.Jsoner;
 
 /**
- * Writes the class that takes the properties, and what editors are told of them beyond it, from the component's metadata.
+ * Writes the class that takes the properties, and what editors are told of them beyond it, from the component's
+ * metadata.
  *
- * <p>No field has an initial value: it would overwrite what a bean of the user's says. An option that is a bean is text here, its
- * name, which Camel resolves as it does everywhere.
+ * <p>No field has an initial value: it would overwrite what a bean of the user's says. An option that is a bean is text
+ * here, its name, which Camel resolves as it does everywhere.
  */
 record StarterGenerator(ComponentModel component) {
 

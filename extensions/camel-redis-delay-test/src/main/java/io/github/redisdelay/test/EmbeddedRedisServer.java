@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import redis.embedded.RedisExecProvider;
 
 /**
- * The {@code redis-server} binary inside {@code embedded-redis}, or the one that {@code -Dredis.server} names, as a process of
- * its own on the loopback address.
+ * The {@code redis-server} binary inside {@code embedded-redis}, or the one that {@code -Dredis.server} names, as a
+ * process of its own on the loopback address.
  *
  * <p>A shell between the two waits for the name of a signal on its standard input and sends it on. When this JVM dies,
  * however it dies, that input ends and the server is killed: no server outlives the tests.

@@ -19,7 +19,8 @@ import org.redisson.config.Config;
 
 /**
  * Gives a test class the {@linkplain RedisServer#shared() shared Redis server}, a client, and names that no other test
- * uses. Afterwards the keys with its names are deleted, and the names from the registry of queues, and nothing else: the server may hold other people's data.
+ * uses. Afterwards the keys with its names are deleted, and the names from the registry of queues, and nothing else:
+ * the server may hold other people's data.
  *
  * <pre>{@code
  * @RegisterExtension
@@ -27,12 +28,13 @@ import org.redisson.config.Config;
  * }</pre>
  *
  * <p>A name belongs to the test that asks for it: in its method, in a {@code @BeforeEach} method, or in a field of the
- * test object. Its keys are deleted after that test, when all {@code @AfterEach} methods have ended. A name that is asked
- * for earlier, in a static field or a {@code @BeforeAll} method (or by a class with one object for all of its tests,
- * before the first of them), belongs to the class, and its keys are deleted after the last test.
+ * test object. Its keys are deleted after that test, when all {@code @AfterEach} methods have ended. A name that is
+ * asked for earlier, in a static field or a {@code @BeforeAll} method (or by a class with one object for all of its
+ * tests, before the first of them), belongs to the class, and its keys are deleted after the last test.
  *
  * <p>The methods can be called from any thread, and from the moment that the object exists. Tests that share one object
- * must run one after the other, as JUnit does by default; classes that run in parallel each need an object of their own.
+ * must run one after the other, as JUnit does by default; classes that run in parallel each need an object of their
+ * own.
  */
 public final class RedisExtension
         implements BeforeAllCallback,

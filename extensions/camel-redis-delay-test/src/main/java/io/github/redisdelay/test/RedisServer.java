@@ -28,9 +28,9 @@ import java.util.function.BooleanSupplier;
  * </ol>
  *
  * <p>The first is for the {@linkplain #shared() shared server} only. A server of a test's own ({@link #dedicated}) is
- * always one that is started. A server is started on a free port from 20000 to 31999 of the local host and ends with the
- * JVM at the latest. By default one of a test's own writes nothing to disk. The shared one has its append-only file on,
- * never synced, in a folder that is deleted with it: the component warns of a Redis without that file.
+ * always one that is started. A server is started on a free port from 20000 to 31999 of the local host and ends with
+ * the JVM at the latest. By default one of a test's own writes nothing to disk. The shared one has its append-only file
+ * on, never synced, in a folder that is deleted with it: the component warns of a Redis without that file.
  */
 public abstract class RedisServer implements AutoCloseable {
 
@@ -45,10 +45,11 @@ public abstract class RedisServer implements AutoCloseable {
     RedisServer() {}
 
     /**
-     * The server that all tests of this JVM share: started at the first call, stopped when the JVM ends. A server that is
-     * named by its address gets 20 s to answer.
+     * The server that all tests of this JVM share: started at the first call, stopped when the JVM ends. A server that
+     * is named by its address gets 20 s to answer.
      *
-     * @throws RuntimeException if there is none; its message says what is missing. Later calls fail at once with the same
+     * @throws RuntimeException if there is none; its message says what is missing. Later calls fail at once with the
+     *     same
      */
     public static RedisServer shared() {
         return Shared.get();
@@ -59,27 +60,29 @@ public abstract class RedisServer implements AutoCloseable {
      *
      * @param configLines lines of a {@code redis.conf}, such as {@code requirepass secret} or {@code appendonly yes}.
      *     By default nothing is written to disk
-     * @throws RuntimeException if it does not answer within 20 s; the message says why, with the server's log if it has one
+     * @throws RuntimeException if it does not answer within 20 s; the message says why, with the server's log if it has
+     *     one
      */
     public static RedisServer dedicated(String... configLines) {
         return started(startable(property(IMAGE_PROPERTY), List.of(configLines)));
     }
 
     /**
-     * The same, but always a container. Needs {@code org.testcontainers:testcontainers} on the class path, and Docker or another
-     * engine that it finds.
+     * The same, but always a container. Needs {@code org.testcontainers:testcontainers} on the class path, and Docker
+     * or another engine that it finds.
      *
      * @param image of Redis or Valkey, such as {@code redis:8}
      * @throws IllegalStateException if there is no engine
-     * @throws RuntimeException if it does not answer within 20 s; the message says why, with the server's log if it has one
+     * @throws RuntimeException if it does not answer within 20 s; the message says why, with the server's log if it has
+     *     one
      */
     public static RedisServer container(String image, String... configLines) {
         return started(startable(image, List.of(configLines)));
     }
 
     /**
-     * The same, but always a process of the binary inside {@code embedded-redis}, or the one of {@code -Dredis.server}: for
-     * servers that have to reach one another at their own ports, as those of a cluster or watched by Sentinel do.
+     * The same, but always a process of the binary inside {@code embedded-redis}, or the one of {@code -Dredis.server}:
+     * for servers that have to reach one another at their own ports, as those of a cluster or watched by Sentinel do.
      *
      * @throws IllegalStateException if there is no binary for this operating system
      * @throws RuntimeException if it does not answer within 20 s; the message says why, with the server's log
@@ -172,7 +175,8 @@ public abstract class RedisServer implements AutoCloseable {
     public abstract int port();
 
     /**
-     * Starts a stopped server on the port that it had before. It may take as long as it likes to load what it has on disk.
+     * Starts a stopped server on the port that it had before. It may take as long as it likes to load what it has on
+     * disk.
      *
      * @throws RuntimeException if it is running already, does not answer within 20 s, or is the one of
      *     {@code -Dredis.address}

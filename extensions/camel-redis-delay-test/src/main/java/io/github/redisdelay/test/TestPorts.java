@@ -7,11 +7,12 @@ import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ports for servers of tests. A server that is stopped keeps its port, and clients go on trying it: so a port is given once, and
- * each JVM has ports of its own. Otherwise those clients could meet another test's server, and take its messages.
+ * Ports for servers of tests. A server that is stopped keeps its port, and clients go on trying it: so a port is given
+ * once, and each JVM has ports of its own. Otherwise those clients could meet another test's server, and take its
+ * messages.
  *
- * <p>The ports lie below those that the system hands out to clients. On a port of that range, a client that connects again and
- * again to a stopped server on the same machine can meet itself and then keep the server from starting.
+ * <p>The ports lie below those that the system hands out to clients. On a port of that range, a client that connects
+ * again and again to a stopped server on the same machine can meet itself and then keep the server from starting.
  */
 public final class TestPorts {
 

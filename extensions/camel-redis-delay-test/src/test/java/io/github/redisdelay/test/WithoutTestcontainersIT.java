@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 
-/** Testcontainers is optional: without it the embedded binary works, and whoever needs a container is told what to add. */
+/**
+ * Testcontainers is optional: without it the embedded binary works, and whoever needs a container is told what to add.
+ */
 class WithoutTestcontainersIT {
 
     @Test

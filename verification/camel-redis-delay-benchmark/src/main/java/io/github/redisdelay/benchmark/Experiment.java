@@ -10,8 +10,8 @@ public interface Experiment {
     /**
      * Measures. Finds an empty Redis, and leaves behind what it likes.
      *
-     * @throws Exception if something could not be measured, or a message was lost or delivered too often: then what is in
-     *     {@code figures} is no result
+     * @throws Exception if something could not be measured, or a message was lost or delivered too often: then what is
+     *     in {@code figures} is no result
      */
     void run(Environment environment, Figures figures) throws Exception;
 }

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The figures measured so far: kept for the report, and written to {@code raw.csv} at once, so that a run that is broken off
- * leaves what it had. Thread-safe.
+ * The figures measured so far: kept for the report, and written to {@code raw.csv} at once, so that a run that is
+ * broken off leaves what it had. Thread-safe.
  */
 public final class Figures implements AutoCloseable {
 

@@ -27,11 +27,12 @@ import java.util.stream.Stream;
 /**
  * Runs the experiments and writes the report.
  *
- * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all but {@code bounds};
- * {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between clients and Redis in each direction,
- * such as {@code 0.5ms}, empty for none; {@code benchmark.contenders} what else {@code rates} measures, {@code bullmq} and
- * {@code beanstalkd} with a comma between, empty for neither; {@code benchmark.report} the folder of the report;
- * {@code redis.server} the binary of the server, empty to search for one.
+ * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all but
+ * {@code bounds}; {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between
+ * clients and Redis in each direction, such as {@code 0.5ms}, empty for none; {@code benchmark.contenders} what else
+ * {@code rates} measures, {@code bullmq} and {@code beanstalkd} with a comma between, empty for neither;
+ * {@code benchmark.report} the folder of the report; {@code redis.server} the binary of the server, empty to search for
+ * one.
  */
 public final class Main {
 

@@ -23,7 +23,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A JVM that measures one subject, a step for each line {@code KIND callers round} of its standard input, until that ends. */
+/**
+ * A JVM that measures one subject, a step for each line {@code KIND callers round} of its standard input, until that
+ * ends.
+ */
 final class SubjectProcessMain {
 
     /** The beginning of a line with metric, value and unit, tabs between. */
@@ -54,7 +57,10 @@ final class SubjectProcessMain {
         this.backlog = environment.quick() ? 10_000 : 100_000;
     }
 
-    /** @param arguments the server, whether quick, the near end of the link, its delay in ns, the experiment, the subject */
+    /**
+     * @param arguments the server, whether quick, the near end of the link, its delay in ns, the experiment, the
+     * subject
+     */
     public static void main(String[] arguments) {
         Duration delay = Duration.ofNanos(Long.parseLong(arguments[3]));
         try (Environment environment = Environment.join(Boolean.parseBoolean(arguments[1]), delay, arguments[0]);

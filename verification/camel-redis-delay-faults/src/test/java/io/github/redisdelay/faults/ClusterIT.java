@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.redisson.api.RedissonClient;
 
 /**
- * Queues on the nodes of a Redis Cluster, under load, while slots are moved and masters die: nothing is lost, nothing comes
- * twice without a cause, and deliveries go on by themselves.
+ * Queues on the nodes of a Redis Cluster, under load, while slots are moved and masters die: nothing is lost, nothing
+ * comes twice without a cause, and deliveries go on by themselves.
  */
 @Tag("faults")
 class ClusterIT {

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.redisson.api.RedissonClient;
 
 /**
- * Connections die in each way, under load, of producers and consumers alike: nothing is lost, nothing early, nothing comes
- * twice without a cause, and deliveries go on by themselves.
+ * Connections die in each way, under load, of producers and consumers alike: nothing is lost, nothing early, nothing
+ * comes twice without a cause, and deliveries go on by themselves.
  */
 @Tag("faults")
 class ConnectionFaultsIT {

@@ -48,8 +48,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A Redis server with one queue, the histories of those who use it, and an observer whose connection no fault reaches.
  *
- * <p>{@code -Dfaults.rounds=} says how often each fault is tried, 1 by default; {@code -Dfaults.seed=} repeats the random
- * choices of a run that has printed its seed.
+ * <p>{@code -Dfaults.rounds=} says how often each fault is tried, 1 by default; {@code -Dfaults.seed=} repeats the
+ * random choices of a run that has printed its seed.
  */
 final class Experiment implements AutoCloseable {
 
@@ -191,7 +191,9 @@ final class Experiment implements AutoCloseable {
         return messages;
     }
 
-    /** The same as a fault comes under load: waits until it is some, if producers still suffer from the fault before. */
+    /**
+     * The same as a fault comes under load: waits until it is some, if producers still suffer from the fault before.
+     */
     long inFlightUnderLoad() {
         AtomicLong messages = new AtomicLong();
         await("messages in flight as the fault comes")
@@ -237,8 +239,8 @@ final class Experiment implements AutoCloseable {
     }
 
     /**
-     * Schedules messages for now, many at once and again and again, until each consumer has received one: also those that do not
-     * get what the others take first.
+     * Schedules messages for now, many at once and again and again, until each consumer has received one: also those
+     * that do not get what the others take first.
      */
     void probeEach(String id) {
         long begin = history.now();
@@ -339,8 +341,8 @@ final class Experiment implements AutoCloseable {
     }
 
     /**
-     * The longest time that a message was late when it came first, counted from its due time, without the first fault that it has
-     * waited for the end of.
+     * The longest time that a message was late when it came first, counted from its due time, without the first fault
+     * that it has waited for the end of.
      */
     private Duration recovery(List<Event> events) {
         List<Outage> outages = outages(events);
@@ -370,8 +372,8 @@ final class Experiment implements AutoCloseable {
     }
 
     /**
-     * Judges, with what Redis still holds, adds a line to {@code target/faults.md}, and fails if anything is wrong. All clients
-     * must have ended.
+     * Judges, with what Redis still holds, adds a line to {@code target/faults.md}, and fails if anything is wrong. All
+     * clients must have ended.
      *
      * @param tried how often the fault was tried
      * @param inFlight how many messages were in the queue when it came

@@ -12,11 +12,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.redisson.api.RedissonClient;
 
 /**
- * A producer or a consumer in a JVM of its own, for tests that kill it. Its history is a file. It ends in an orderly way when
- * its standard input ends, as it does when the test's JVM dies.
+ * A producer or a consumer in a JVM of its own, for tests that kill it. Its history is a file. It ends in an orderly
+ * way when its standard input ends, as it does when the test's JVM dies.
  *
- * <p>Arguments: {@code producer} or {@code consumer}; the address of Redis; the file; its name in the history; a seed; and
- * the {@linkplain Death step} at which it ends itself as a crash would, or {@code -}; the number of partitions.
+ * <p>Arguments: {@code producer} or {@code consumer}; the address of Redis; the file; its name in the history; a seed;
+ * and the {@linkplain Death step} at which it ends itself as a crash would, or {@code -}; the number of partitions.
  */
 final class FaultProcess {
 

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * JVMs of producers and consumers die under load, at random moments and at each step: nothing is lost, nothing early, nothing
- * comes twice without a cause.
+ * JVMs of producers and consumers die under load, at random moments and at each step: nothing is lost, nothing early,
+ * nothing comes twice without a cause.
  */
 @Tag("faults")
 class KilledProcessesIT {

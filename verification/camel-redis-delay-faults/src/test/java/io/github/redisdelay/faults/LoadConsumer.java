@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Works on messages for up to 100 ms, on a few for longer than their lease, returns some, and acknowledges the others. Records
- * all of it. What it does with a message follows from the seed, the id and the attempt.
+ * Works on messages for up to 100 ms, on a few for longer than their lease, returns some, and acknowledges the others.
+ * Records all of it. What it does with a message follows from the seed, the id and the attempt.
  */
 final class LoadConsumer implements DeliveryHandler, AutoCloseable {
 

@@ -21,9 +21,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Schedules messages at a steady rate, some at once and most with a delay of up to a second, and cancels some. Where it gets no
- * answer it schedules half of the messages again under the same id, as a careful application does; where a message is stored
- * and not replicated, it waits until it is. Records all of it.
+ * Schedules messages at a steady rate, some at once and most with a delay of up to a second, and cancels some. Where it
+ * gets no answer it schedules half of the messages again under the same id, as a careful application does; where a
+ * message is stored and not replicated, it waits until it is. Records all of it.
  */
 final class LoadProducer implements AutoCloseable {
 
@@ -107,7 +107,9 @@ final class LoadProducer implements AutoCloseable {
         });
     }
 
-    /** Tells whether more is confirmed than is under way. After a standstill of the machine many calls are sent at once. */
+    /**
+     * Tells whether more is confirmed than is under way. After a standstill of the machine many calls are sent at once.
+     */
     boolean hasConfirmedMost() {
         return confirmed.get() > underWay.get();
     }
@@ -147,7 +149,10 @@ final class LoadProducer implements AutoCloseable {
         }
     }
 
-    /** Schedules no more, and waits until nothing can be stored later: calls are repeated, also when nobody waits for them. */
+    /**
+     * Schedules no more, and waits until nothing can be stored later: calls are repeated, also when nobody waits for
+     * them.
+     */
     void end() {
         close();
         // Two answers that are lost: from the fifth time on a call waits 16 s.

@@ -30,8 +30,8 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * Measures how long Redis is busy with a look at a queue of many messages, which are due at random times of one day: all of
- * priority 0, then as many in all ten priorities. {@code -Dlooking.messages} says how many.
+ * Measures how long Redis is busy with a look at a queue of many messages, which are due at random times of one day:
+ * all of priority 0, then as many in all ten priorities. {@code -Dlooking.messages} says how many.
  */
 @Tag("faults")
 class LookingBench {

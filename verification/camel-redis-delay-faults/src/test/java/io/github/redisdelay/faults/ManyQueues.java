@@ -17,7 +17,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Very many queues are consumed in one context: threads, connections and commands do not grow with them as routes do. */
+/**
+ * Very many queues are consumed in one context: threads, connections and commands do not grow with them as routes do.
+ */
 final class ManyQueues {
 
     private ManyQueues() {}

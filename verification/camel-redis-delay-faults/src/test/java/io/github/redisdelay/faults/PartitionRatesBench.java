@@ -41,9 +41,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rates and lateness of a queue with 1, 3 and 6 partitions on a Redis Cluster of three nodes on this machine. It asserts only that
- * each message was acknowledged; the figures go to {@code target/partitions.md}. {@code -Dfaults.rounds=} says how many times the messages of the short
- * form there are.
+ * Rates and lateness of a queue with 1, 3 and 6 partitions on a Redis Cluster of three nodes on this machine. It
+ * asserts only that each message was acknowledged; the figures go to {@code target/partitions.md}.
+ * {@code -Dfaults.rounds=} says how many times the messages of the short form there are.
  */
 @Tag("faults")
 class PartitionRatesBench {

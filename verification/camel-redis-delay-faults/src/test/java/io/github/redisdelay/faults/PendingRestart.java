@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.redisson.api.RedissonClient;
 
 /**
- * Redis restarts with many messages pending, while producers and consumers of another queue work: they go on by themselves when it
- * has loaded, and what was pending still is.
+ * Redis restarts with many messages pending, while producers and consumers of another queue work: they go on by
+ * themselves when it has loaded, and what was pending still is.
  */
 final class PendingRestart {
 

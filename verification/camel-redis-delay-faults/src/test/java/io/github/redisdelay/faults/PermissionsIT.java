@@ -56,8 +56,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * The user whose {@code ACL SETUSER} line stands in the documentation may do all that the component does, and nothing that it
- * does not need.
+ * The user whose {@code ACL SETUSER} line stands in the documentation may do all that the component does, and nothing
+ * that it does not need.
  */
 class PermissionsIT {
 

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Servers that lose with {@code kill -9} what they have not synced to disk, as in a power cut: {@code lose.c}, compiled here, is
- * loaded before them. Takes the redis-server and the valkey-server on the path, and those of {@code
- * -Dpowercut.servers=/path/to/one,/path/to/another}.
+ * Servers that lose with {@code kill -9} what they have not synced to disk, as in a power cut: {@code lose.c}, compiled
+ * here, is loaded before them. Takes the redis-server and the valkey-server on the path, and those of
+ * {@code -Dpowercut.servers=/path/to/one,/path/to/another}.
  */
 final class PowerCut {
 

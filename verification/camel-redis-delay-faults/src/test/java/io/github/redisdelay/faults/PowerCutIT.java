@@ -38,8 +38,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * The server's machine loses its power: what was confirmed as on disk is there afterwards, and the client refuses to confirm that
- * where it is not.
+ * The server's machine loses its power: what was confirmed as on disk is there afterwards, and the client refuses to
+ * confirm that where it is not.
  */
 @Tag("faults")
 class PowerCutIT {

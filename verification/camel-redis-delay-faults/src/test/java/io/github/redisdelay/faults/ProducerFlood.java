@@ -25,7 +25,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.redisson.api.RedissonClient;
 
-/** Redis answers nothing for a while, and producers go on: they are pushed back, and told the truth about each message. */
+/**
+ * Redis answers nothing for a while, and producers go on: they are pushed back, and told the truth about each message.
+ */
 final class ProducerFlood {
 
     private ProducerFlood() {}

@@ -47,8 +47,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sentinel makes a replica the master: what a failover loses without {@code waitForReplicas}, that it loses nothing confirmed
- * with it, and that deliveries go on by themselves.
+ * Sentinel makes a replica the master: what a failover loses without {@code waitForReplicas}, that it loses nothing
+ * confirmed with it, and that deliveries go on by themselves.
  */
 @Tag("faults")
 class SentinelIT {
@@ -60,7 +60,9 @@ class SentinelIT {
             Experiment.OPTIONS.requestTimeout(),
             new Durability(1, false, Duration.ofMillis(500)));
 
-    /** The sign of a lost acknowledgement, or of a lost claim: the message comes again. These never wait for replicas. */
+    /**
+     * The sign of a lost acknowledgement, or of a lost claim: the message comes again. These never wait for replicas.
+     */
     static final Set<Rule> COMES_AGAIN = EnumSet.of(Rule.TWICE, Rule.ATTEMPTS);
 
     private enum Scenario {

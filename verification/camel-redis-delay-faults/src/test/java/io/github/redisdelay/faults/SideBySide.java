@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Runs experiments a few at a time, because they mostly wait; each has a server of its own. A test then asks for the one that
- * it is about.
+ * Runs experiments a few at a time, because they mostly wait; each has a server of its own. A test then asks for the
+ * one that it is about.
  */
 final class SideBySide<K> implements AutoCloseable {
 

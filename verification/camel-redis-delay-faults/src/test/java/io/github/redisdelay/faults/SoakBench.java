@@ -24,8 +24,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The servers and nodes of a soak: a Redis server that writes everything to disk, two {@linkplain SoakNode Camel contexts} in this JVM, each
- * behind a proxy of its own, and one in another JVM, which is killed now and then. Used by one thread.
+ * The servers and nodes of a soak: a Redis server that writes everything to disk, two
+ * {@linkplain SoakNode Camel contexts} in this JVM, each behind a proxy of its own, and one in another JVM, which is
+ * killed now and then. Used by one thread.
  */
 final class SoakBench implements AutoCloseable {
 

@@ -27,7 +27,10 @@ import org.jfree.chart.ui.RectangleAnchor;
 import org.jfree.data.xy.XYSeries;
 import org.jfree.data.xy.XYSeriesCollection;
 
-/** Draws the samples of a soak over time: one picture with a strip for each kind of figure, and a line wherever a fault began. */
+/**
+ * Draws the samples of a soak over time: one picture with a strip for each kind of figure, and a line wherever a fault
+ * began.
+ */
 final class SoakChart {
 
     private static final int WIDTH = 1000;

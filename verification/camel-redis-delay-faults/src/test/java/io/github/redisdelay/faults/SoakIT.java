@@ -33,11 +33,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A mixed load through real Camel contexts under random faults: nothing is lost, early, or twice without a cause, and nothing grows.
+ * A mixed load through real Camel contexts under random faults: nothing is lost, early, or twice without a cause, and
+ * nothing grows.
  *
- * <p>{@code -Dsoak.minutes=} says for how long, {@code -Dsoak.rate=} how many messages each of the two contexts schedules in a
- * second, {@code -Dfaults.seed=} repeats the random choices. Figures, a picture and the histories of a run that failed are left in
- * {@code target/soak}.
+ * <p>{@code -Dsoak.minutes=} says for how long, {@code -Dsoak.rate=} how many messages each of the two contexts
+ * schedules in a second, {@code -Dfaults.seed=} repeats the random choices. Figures, a picture and the histories of a
+ * run that failed are left in {@code target/soak}.
  */
 @Tag("faults")
 class SoakIT {
@@ -205,7 +206,9 @@ class SoakIT {
         return tried;
     }
 
-    /** Looks at a window in which everything should be over, so that a long run tells early of what it will fail for. */
+    /**
+     * Looks at a window in which everything should be over, so that a long run tells early of what it will fail for.
+     */
     private int watch(SoakBench bench, int watched) {
         int window = window() - 4;
         if (!LONG || window <= watched) {
@@ -256,7 +259,10 @@ class SoakIT {
 
     // ---- growth
 
-    /** After the faults: pools that grew under them shrink again when their threads and connections were idle for a while. */
+    /**
+     * After the faults: pools that grew under them shrink again when their threads and connections were idle for a
+     * while.
+     */
     private static void awaitBaseline(SoakSamples samples, double quietSeconds) {
         await().atMost(Duration.ofSeconds(120))
                 .pollInterval(Duration.ofSeconds(1))

@@ -32,8 +32,8 @@ import org.apache.camel.support.DefaultMessage;
 import org.slf4j.LoggerFactory;
 
 /**
- * A Camel context as an application has one, under a mixed load that it makes itself: it schedules to several queues and consumes
- * all of them and their dead letters. Everything is written down in a {@link WindowedHistory}.
+ * A Camel context as an application has one, under a mixed load that it makes itself: it schedules to several queues
+ * and consumes all of them and their dead letters. Everything is written down in a {@link WindowedHistory}.
  *
  * <p>What becomes of a message follows from its id, which ends with the letter of its {@link Kind}.
  */

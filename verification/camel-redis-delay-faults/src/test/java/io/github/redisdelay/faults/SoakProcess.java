@@ -5,8 +5,8 @@ import io.github.redisdelay.history.History;
 import java.util.List;
 
 /**
- * A {@link SoakNode} in a JVM of its own, to be killed. It ends in an orderly way when its standard input ends, as it does when the
- * test's JVM dies.
+ * A {@link SoakNode} in a JVM of its own, to be killed. It ends in an orderly way when its standard input ends, as it
+ * does when the test's JVM dies.
  */
 final class SoakProcess {
 

@@ -62,7 +62,8 @@ final class SoakSamples implements AutoCloseable {
     /**
      * The contents of a server.
      *
-     * @param bookkeeping bytes of the records that clients leave about themselves, which are dropped a day after their last use
+     * @param bookkeeping bytes of the records that clients leave about themselves, which are dropped a day after their
+     *     last use
      * @param pending messages that wait or are being delivered, dead letters included
      */
     record Holdings(long keys, long bookkeeping, long pending) {}

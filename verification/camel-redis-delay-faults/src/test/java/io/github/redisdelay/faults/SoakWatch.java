@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Notices when the machine, this JVM or the server stands still for so long that leases may end, and writes it down as a fault: on a
- * busy machine that happens without anybody's help. Pings the server all the time, in a thread of its own.
+ * Notices when the machine, this JVM or the server stands still for so long that leases may end, and writes it down as
+ * a fault: on a busy machine that happens without anybody's help. Pings the server all the time, in a thread of its
+ * own.
  */
 final class SoakWatch implements AutoCloseable {
 

@@ -33,9 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 
 /**
- * The server's clock steps by 10 minutes. Forward: what waits comes early in real time, and leases end early, so that some
- * messages come twice, fenced. Back: what waits comes late, but what is scheduled from then on comes in time. Nothing is lost,
- * and consumers that slept notice within their safety interval.
+ * The server's clock steps by 10 minutes. Forward: what waits comes early in real time, and leases end early, so that
+ * some messages come twice, fenced. Back: what waits comes late, but what is scheduled from then on comes in time.
+ * Nothing is lost, and consumers that slept notice within their safety interval.
  */
 @Tag("faults")
 class SteppedClockIT {

@@ -14,7 +14,9 @@ final class Survivors implements AutoCloseable {
     private final LoadProducer producer;
     private LoadConsumer consumer;
 
-    /** @param producerDies then nothing is produced here, and what the one that dies produces is consumed from the start */
+    /**
+     * @param producerDies then nothing is produced here, and what the one that dies produces is consumed from the start
+     */
     Survivors(Experiment experiment, boolean producerDies) {
         this.experiment = experiment;
         redisson = experiment.connect();

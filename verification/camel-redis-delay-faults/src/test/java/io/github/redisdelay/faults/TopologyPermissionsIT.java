@@ -38,8 +38,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The further permissions of the documentation's user in a Redis Cluster, and with Sentinel: those that the documentation names, and no
- * more.
+ * The further permissions of the documentation's user in a Redis Cluster, and with Sentinel: those that the
+ * documentation names, and no more.
  */
 @Tag("faults")
 @Timeout(180)

@@ -14,9 +14,9 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The history of one client in files, one for each window of time in which messages were made, so that a run of hours can be
- * judged window by window in little memory. All that happens to a message is in the file of its window, which its id begins with,
- * as {@code 12-}. Thread-safe.
+ * The history of one client in files, one for each window of time in which messages were made, so that a run of hours
+ * can be judged window by window in little memory. All that happens to a message is in the file of its window, which
+ * its id begins with, as {@code 12-}. Thread-safe.
  */
 final class WindowedHistory implements AutoCloseable {
 

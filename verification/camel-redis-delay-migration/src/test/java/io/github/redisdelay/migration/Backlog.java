@@ -15,7 +15,10 @@ import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
-/** Many messages that wait in a delayed queue of Redisson's, in the form of 3.21.1 and newer: written faster than it would. */
+/**
+ * Many messages that wait in a delayed queue of Redisson's, in the form of 3.21.1 and newer: written faster than it
+ * would.
+ */
 final class Backlog {
 
     private static final int SLICE = 5_000;

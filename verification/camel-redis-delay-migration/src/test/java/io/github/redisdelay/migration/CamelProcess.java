@@ -25,14 +25,15 @@ import org.redisson.codec.Kryo5Codec;
 import org.redisson.config.Config;
 
 /**
- * An application with Camel routes: it schedules to a queue, consumes it, and takes over what a delayed queue of Redisson's holds, or
- * gives what is due to a queue of Redisson's. It can be killed at any moment. It schedules no more when it reads a line, and ends when its
- * standard input ends.
+ * An application with Camel routes: it schedules to a queue, consumes it, and takes over what a delayed queue of
+ * Redisson's holds, or gives what is due to a queue of Redisson's. It can be killed at any moment. It schedules no more
+ * when it reads a line, and ends when its standard input ends.
  *
- * <p>Arguments: its name; the file of its history; the address of Redis, or the URI of a configuration; the URI of the queue's endpoint,
- * with an option; what its consumer has besides, and its importing producer, or nothing where there is none, both beginning with {@code
- * &}; the name of the queue of Redisson's to which it gives what is due, or nothing. Beside the history another file names the messages
- * whose ids are no texts: their id, the text, when they were due first.
+ * <p>Arguments: its name; the file of its history; the address of Redis, or the URI of a configuration; the URI of the
+ * queue's endpoint, with an option; what its consumer has besides, and its importing producer, or nothing where there
+ * is none, both beginning with {@code &}; the name of the queue of Redisson's to which it gives what is due, or
+ * nothing. Beside the history another file names the messages whose ids are no texts: their id, the text, when they
+ * were due first.
  */
 public final class CamelProcess {
 

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The records of all processes of a fleet as one history, whose messages have their texts for ids: whoever delivers a text that
- * another one has finished delivers it twice.
+ * The records of all processes of a fleet as one history, whose messages have their texts for ids: whoever delivers a
+ * text that another one has finished delivers it twice.
  */
 final class FleetHistory {
 
@@ -114,8 +114,8 @@ final class FleetHistory {
     }
 
     /**
-     * The history where transfers of Redisson's have failed after they had handed over something: what it handed over more than once are
-     * messages that it has offered itself, each due when it can have been due first.
+     * The history where transfers of Redisson's have failed after they had handed over something: what it handed over
+     * more than once are messages that it has offered itself, each due when it can have been due first.
      */
     List<Event> eventsWithCopies() {
         Map<String, List<String>> copies = new HashMap<>();

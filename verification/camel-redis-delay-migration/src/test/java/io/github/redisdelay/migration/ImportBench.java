@@ -21,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.redisson.api.RedissonClient;
 
 /**
- * Measures what it costs Redis to import a backlog of 200-byte messages by a producer, and to transfer it as Redisson 4.7.0 does. {@code
- * -Dimport.messages} says how many there are.
+ * Measures what it costs Redis to import a backlog of 200-byte messages by a producer, and to transfer it as Redisson
+ * 4.7.0 does. {@code -Dimport.messages} says how many there are.
  */
 class ImportBench {
 

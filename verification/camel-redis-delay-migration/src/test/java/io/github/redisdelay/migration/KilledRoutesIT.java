@@ -33,9 +33,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Applications with old releases of Redisson and such with Camel routes share a queue, and those with routes are killed again and again:
- * nothing is lost, nothing comes early, and nothing comes twice without a cause. {@code -Dfaults.rounds=5} kills five times as many, and
- * tries each fleet in each way.
+ * Applications with old releases of Redisson and such with Camel routes share a queue, and those with routes are killed
+ * again and again: nothing is lost, nothing comes early, and nothing comes twice without a cause.
+ * {@code -Dfaults.rounds=5} kills five times as many, and tries each fleet in each way.
  */
 @Tag("faults")
 @Execution(ExecutionMode.CONCURRENT)
@@ -107,7 +107,10 @@ class KilledRoutesIT {
             return String.join(", ", releases) + " | " + importCodec + " | " + place.label + " | " + way.label;
         }
 
-        /** Some have the format of elements before 3.21.1, others the one since then: each fails to transfer the other's. */
+        /**
+         * Some have the format of elements before 3.21.1, others the one since then: each fails to transfer the
+         * other's.
+         */
         boolean mixed() {
             return releases.stream()
                             .map(OldRedissons::hasOldElements)
@@ -270,7 +273,9 @@ class KilledRoutesIT {
         assertThat(taken).allSatisfy((text, times) -> assertThat(times).as(text).isLessThanOrEqualTo(given.get(text)));
     }
 
-    /** A line of a table. @param copies that are Redisson's, or what old consumers have got twice from the reverse route */
+    /**
+     * A line of a table. @param copies that are Redisson's, or what old consumers have got twice from the reverse route
+     */
     private void print(String what, Report report, long takenByOld, int imported, long copies) {
         System.out.printf(
                 "| %s | %d | %d | %d | %d | %d | %d | %d | -Dfaults.seed=%d%n",

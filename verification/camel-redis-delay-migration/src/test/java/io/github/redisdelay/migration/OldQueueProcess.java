@@ -18,14 +18,14 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * The process that offers to a delayed queue of Redisson's, or takes from it, or both. It uses nothing but the JDK and one Redisson,
- * whichever that is, and transfers what is due, as each process does that called {@code getDelayedQueue}. It stops taking when it reads a
- * line, and ends when its standard input ends.
+ * The process that offers to a delayed queue of Redisson's, or takes from it, or both. It uses nothing but the JDK and
+ * one Redisson, whichever that is, and transfers what is due, as each process does that called {@code getDelayedQueue}.
+ * It stops taking when it reads a line, and ends when its standard input ends.
  *
- * <p>Arguments: what it does; the address of Redis, or with commas between them those of a cluster's nodes; the queue; {@code default},
- * {@code string} or {@code json}, the codec; the file that gets a line for each text that is offered or was taken, see {@link Line}. To
- * offer: the start of the texts, how many, how many in a second (0 for as many as it can), the shortest and the longest delay in
- * milliseconds.
+ * <p>Arguments: what it does; the address of Redis, or with commas between them those of a cluster's nodes; the queue;
+ * {@code default}, {@code string} or {@code json}, the codec; the file that gets a line for each text that is offered
+ * or was taken, see {@link Line}. To offer: the start of the texts, how many, how many in a second (0 for as many as it
+ * can), the shortest and the longest delay in milliseconds.
  */
 public final class OldQueueProcess {
 
@@ -89,8 +89,8 @@ public final class OldQueueProcess {
     }
 
     /**
-     * How long Redisson waits for an answer. After that it sends an offer again, which makes a second message. A message that it
-     * has taken is lost if the answer comes later.
+     * How long Redisson waits for an answer. After that it sends an offer again, which makes a second message. A
+     * message that it has taken is lost if the answer comes later.
      */
     private static final int PATIENCE_MILLIS = 30_000;
 

@@ -21,8 +21,8 @@ import org.redisson.client.codec.Codec;
 /**
  * The process that writes values with the codecs of one Redisson. It uses nothing but the JDK and that Redisson.
  *
- * <p>Argument: the file to write. A line is {@code codec name bytes}; the bytes are in hex, and {@code (6162*300)} stands for 300
- * times these.
+ * <p>Argument: the file to write. A line is {@code codec name bytes}; the bytes are in hex, and {@code (6162*300)}
+ * stands for 300 times these.
  */
 public final class PayloadWriter {
 

@@ -12,8 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The payloads that the component's tests read are those which each release of Redisson writes. {@code -Dpayloads.write=true} writes them
- * anew.
+ * The payloads that the component's tests read are those which each release of Redisson writes.
+ * {@code -Dpayloads.write=true} writes them anew.
  */
 class PayloadsIT {
 

@@ -87,8 +87,9 @@ final class Servers implements AutoCloseable {
     }
 
     /**
-     * How many calls of scripts have failed, but for those of scripts that a server had not seen yet. With more than one partition a few
-     * fail by themselves: a consumer leaves the others without waiting for an answer, and its next call may come first.
+     * How many calls of scripts have failed, but for those of scripts that a server had not seen yet. With more than
+     * one partition a few fail by themselves: a consumer leaves the others without waiting for an answer, and its next
+     * call may come first.
      */
     long failedScripts() throws IOException {
         long failed = 0;

@@ -23,7 +23,10 @@ import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 
-/** A queue that stands still, since Redisson was updated across 3.21.1 while messages were pending, goes on after an import. */
+/**
+ * A queue that stands still, since Redisson was updated across 3.21.1 while messages were pending, goes on after an
+ * import.
+ */
 class StandingQueueIT {
 
     private static final String QUEUE = "standing";

@@ -14,7 +14,10 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.LoggerFactory;
 
-/** Everything that anybody logs, with stack traces, while open; it goes nowhere else. Of what Camel logs, INFO and above. */
+/**
+ * Everything that anybody logs, with stack traces, while open; it goes nowhere else. Of what Camel logs, INFO and
+ * above.
+ */
 public final class AllLogs implements AutoCloseable {
 
     private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);

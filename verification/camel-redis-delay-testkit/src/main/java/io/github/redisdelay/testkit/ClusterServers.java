@@ -22,8 +22,8 @@ import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.config.Config;
 
 /**
- * A Redis Cluster of a test's own, on the loopback address: masters that share the slots evenly, and replicas of the first
- * of them. A node that was killed is one of them again when it is started.
+ * A Redis Cluster of a test's own, on the loopback address: masters that share the slots evenly, and replicas of the
+ * first of them. A node that was killed is one of them again when it is started.
  *
  * <p>Its methods are for one thread at a time.
  */
@@ -187,7 +187,9 @@ public final class ClusterServers implements AutoCloseable {
 
     // ---- clients
 
-    /** A configuration for a Redisson client of this cluster, which finds changes of the cluster within half a second. */
+    /**
+     * A configuration for a Redisson client of this cluster, which finds changes of the cluster within half a second.
+     */
     public String yaml() {
         return "clusterServersConfig:\n  nodeAddresses:\n"
                 + nodes.stream()
@@ -375,8 +377,8 @@ public final class ClusterServers implements AutoCloseable {
         }
 
         /**
-         * Holds up what would change something until its replica has everything, and for so long that it can be killed then:
-         * Redis replicates asynchronously, and what is lost by that is no matter of the cluster.
+         * Holds up what would change something until its replica has everything, and for so long that it can be killed
+         * then: Redis replicates asynchronously, and what is lost by that is no matter of the cluster.
          */
         public void holdWritesUntilReplicated() {
             done("CLIENT PAUSE 30000 WRITE");
@@ -387,7 +389,10 @@ public final class ClusterServers implements AutoCloseable {
             });
         }
 
-        /** Its replica gets nothing from now on, and asks in vain for what comes. It does again when this node is started. */
+        /**
+         * Its replica gets nothing from now on, and asks in vain for what comes. It does again when this node is
+         * started.
+         */
         public void stopReplicating() {
             done("ACL SETUSER default -psync -sync");
             assertThat(line("CLIENT KILL TYPE replica"))

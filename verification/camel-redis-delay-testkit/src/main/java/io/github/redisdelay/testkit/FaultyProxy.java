@@ -22,14 +22,15 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A TCP proxy between clients and a Redis server, whose faults a test switches on and off. A switch acts on all connections
- * at once, on those that are open and on those to come, before its method returns; {@link #heal()} switches everything off.
+ * A TCP proxy between clients and a Redis server, whose faults a test switches on and off. A switch acts on all
+ * connections at once, on those that are open and on those to come, before its method returns; {@link #heal()} switches
+ * everything off.
  *
- * <p>It tells connections that carry commands from those that carry a subscription, by the first {@code SUBSCRIBE} on them, and
- * from those of replicas, by {@code PSYNC}.
+ * <p>It tells connections that carry commands from those that carry a subscription, by the first {@code SUBSCRIBE} on
+ * them, and from those of replicas, by {@code PSYNC}.
  *
- * <p>Each direction of a connection has one thread that reads and one that writes, so that a delay holds up nothing but what
- * is on its way. The switches are guarded by one lock; who waits for a switch waits for its condition.
+ * <p>Each direction of a connection has one thread that reads and one that writes, so that a delay holds up nothing but
+ * what is on its way. The switches are guarded by one lock; who waits for a switch waits for its condition.
  */
 public final class FaultyProxy implements AutoCloseable {
 
@@ -114,17 +115,17 @@ public final class FaultyProxy implements AutoCloseable {
     }
 
     /**
-     * Nothing passes until {@link #heal()}; then everything does, in order, as after a cable was pulled and put back. What a
-     * side closes meanwhile is closed at the other one afterwards.
+     * Nothing passes until {@link #heal()}; then everything does, in order, as after a cable was pulled and put back.
+     * What a side closes meanwhile is closed at the other one afterwards.
      */
     public void stall() {
         change(() -> stalled = true);
     }
 
     /**
-     * Half-open: what is sent on connections of these kinds vanishes, in both directions, even their end, and new ones get no
-     * further either. {@link #heal()} lets new ones through; one on which something vanished stays dead for ever, as behind a
-     * firewall that has forgotten it.
+     * Half-open: what is sent on connections of these kinds vanishes, in both directions, even their end, and new ones
+     * get no further either. {@link #heal()} lets new ones through; one on which something vanished stays dead for
+     * ever, as behind a firewall that has forgotten it.
      */
     public void swallow(Kind first, Kind... more) {
         change(() -> {
@@ -135,8 +136,8 @@ public final class FaultyProxy implements AutoCloseable {
     }
 
     /**
-     * Of the answers to commands with this text in them, each {@code oneIn}-th is lost after the server has executed the
-     * command: its connection is reset instead.
+     * Of the answers to commands with this text in them, each {@code oneIn}-th is lost after the server has executed
+     * the command: its connection is reset instead.
      */
     public void loseAnswers(String text, int oneIn) {
         change(() -> {

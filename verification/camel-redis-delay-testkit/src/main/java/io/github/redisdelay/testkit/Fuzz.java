@@ -12,9 +12,9 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Runs a check on many random inputs. Each input is made from the seed and its own number, so a single one can be repeated.
- * {@code -Dfuzz.inputs=5000000} says how many there are, {@code -Dfuzz.seed=} gives other inputs; {@link RandomTests} says
- * what happens without them.
+ * Runs a check on many random inputs. Each input is made from the seed and its own number, so a single one can be
+ * repeated. {@code -Dfuzz.inputs=5000000} says how many there are, {@code -Dfuzz.seed=} gives other inputs;
+ * {@link RandomTests} says what happens without them.
  */
 public final class Fuzz {
 

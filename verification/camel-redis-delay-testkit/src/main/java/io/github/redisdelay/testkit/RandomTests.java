@@ -2,8 +2,8 @@
 package io.github.redisdelay.testkit;
 
 /**
- * Seeds and amounts of tests with random input. By default a test begins with a fixed seed and does little, so two builds of
- * one commit do the same. With {@code -Dthorough} it begins with a random seed and does more.
+ * Seeds and amounts of tests with random input. By default a test begins with a fixed seed and does little, so two
+ * builds of one commit do the same. With {@code -Dthorough} it begins with a random seed and does more.
  */
 public final class RandomTests {
 

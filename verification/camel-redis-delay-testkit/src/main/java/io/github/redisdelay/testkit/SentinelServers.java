@@ -21,9 +21,9 @@ import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SubscriptionMode;
 
 /**
- * A master, a replica and three Sentinels of a test's own, on the loopback address. Sentinels, the replica and clients reach a
- * node through a proxy of its own, so that a fault there is a fault between it and all the others; who knows its own address
- * is on its side of the fault.
+ * A master, a replica and three Sentinels of a test's own, on the loopback address. Sentinels, the replica and clients
+ * reach a node through a proxy of its own, so that a fault there is a fault between it and all the others; who knows
+ * its own address is on its side of the fault.
  *
  * <p>Its methods are for one thread at a time.
  */
@@ -172,7 +172,9 @@ public final class SentinelServers implements AutoCloseable {
         return after;
     }
 
-    /** From now on nobody may use the Sentinels who is not one of their users; one another they log in as an operator. */
+    /**
+     * From now on nobody may use the Sentinels who is not one of their users; one another they log in as an operator.
+     */
     public void closeSentinels() {
         for (String command : List.of(
                 "ACL SETUSER " + OPERATOR + " on >" + OPERATOR + " ~* &* +@all",

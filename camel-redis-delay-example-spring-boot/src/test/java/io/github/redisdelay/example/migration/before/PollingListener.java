@@ -11,7 +11,10 @@ import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.stereotype.Component;
 
-/** The old consumer as it is made ready for the migration: its stop loses nothing, and it is not there where OrderImport runs. */
+/**
+ * The old consumer as it is made ready for the migration: its stop loses nothing, and it is not there where OrderImport
+ * runs.
+ */
 @Component
 @ConditionalOnProperty(name = "orders.import", havingValue = "none", matchIfMissing = true)
 public class PollingListener implements InitializingBean, DisposableBean {

@@ -18,8 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
- * The changes of one message or one queue. A message is changed only if it is as the user saw it; what Redis then really did is
- * told, for others may be faster still.
+ * The changes of one message or one queue. A message is changed only if it is as the user saw it; what Redis then
+ * really did is told, for others may be faster still.
  */
 final class Actions {
 

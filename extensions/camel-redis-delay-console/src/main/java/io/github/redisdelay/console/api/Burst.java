@@ -48,8 +48,8 @@ public record Burst(Instant at, Instant to, long count) {
     private record Step(long from, long to, long count) {}
 
     /**
-     * Looks for the densest second of a span: in the fullest steps, in the fullest part of each, and so on. Its seconds are those of
-     * the clock, so that all spans tell the same of one.
+     * Looks for the densest second of a span: in the fullest steps, in the fullest part of each, and so on. Its seconds
+     * are those of the clock, so that all spans tell the same of one.
      *
      * @param outlook counts between bounds
      */
@@ -85,7 +85,9 @@ public record Burst(Instant at, Instant to, long count) {
                 .toList();
     }
 
-    /** The densest second of a step, as far as going into the fullest part finds it; its count is 0 if there is none. */
+    /**
+     * The densest second of a step, as far as going into the fullest part finds it; its count is 0 if there is none.
+     */
     private static CompletableFuture<Step> densest(
             Step step, Function<List<Long>, CompletableFuture<Outlook>> outlook) {
         long from = Math.floorDiv(step.from(), SECOND);

@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * An answer of Redis that all who ask share: one call at a time, and none before the answer is too old. A failure counts as an
- * answer, so a Redis that is away is not asked more often. Thread-safe.
+ * An answer of Redis that all who ask share: one call at a time, and none before the answer is too old. A failure
+ * counts as an answer, so a Redis that is away is not asked more often. Thread-safe.
  */
 final class Cached<T> {
 

@@ -9,9 +9,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * A bound on the calls that the console has under way at one Redis, so that it takes few of the connections which it shares with
- * producers and consumers. The calls have their turns in the order in which they come. One that has waited for too long is not sent
- * any more: nobody waits for its answer. Thread-safe.
+ * A bound on the calls that the console has under way at one Redis, so that it takes few of the connections which it
+ * shares with producers and consumers. The calls have their turns in the order in which they come. One that has waited
+ * for too long is not sent any more: nobody waits for its answer. Thread-safe.
  */
 final class CallLimiter {
 

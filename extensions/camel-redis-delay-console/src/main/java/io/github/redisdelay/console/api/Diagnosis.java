@@ -16,7 +16,10 @@ import java.util.stream.Collectors;
 /** The sentences that say what is amiss with a queue, and what to do. */
 final class Diagnosis {
 
-    /** A queue whose oldest overdue message is that old is shown as late: it has too little capacity, or it stands still. */
+    /**
+     * A queue whose oldest overdue message is that old is shown as late: it has too little capacity, or it stands
+     * still.
+     */
     static final long LATE_MICROS = 5_000_000;
 
     private static final long STANDSTILL_MICROS = TimeUnit.MICROSECONDS.convert(DeliveryHandler.STANDSTILL);
@@ -34,7 +37,8 @@ final class Diagnosis {
     public record Finding(String level, String text) {}
 
     /**
-     * The facts that are known of a queue. All but the figures are null where nobody has asked, or Redis has not answered.
+     * The facts that are known of a queue. All but the figures are null where nobody has asked, or Redis has not
+     * answered.
      *
      * @param nextHour how many messages become due in the next hour
      * @param leased what the consumers work on

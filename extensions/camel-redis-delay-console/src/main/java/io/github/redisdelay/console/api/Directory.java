@@ -24,7 +24,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** The queues that the console knows: those of the registries in Redis, and those that its sources name. Thread-safe. */
+/**
+ * The queues that the console knows: those of the registries in Redis, and those that its sources name. Thread-safe.
+ */
 final class Directory {
 
     /** The most queues that are shown. */

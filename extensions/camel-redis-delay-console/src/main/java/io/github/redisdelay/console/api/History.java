@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * The figures of a queue in the last hour, as this process has seen them: one sample in {@link #STEP}, as long as somebody has looked
- * at the queue within the last hour. Thread-safe.
+ * The figures of a queue in the last hour, as this process has seen them: one sample in {@link #STEP}, as long as
+ * somebody has looked at the queue within the last hour. Thread-safe.
  */
 final class History {
 

@@ -25,7 +25,9 @@ import org.redisson.client.RedisOutOfMemoryException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A change of many messages, under way or ended. It waits while Redis is unreachable, and goes on when Redis is back. */
+/**
+ * A change of many messages, under way or ended. It waits while Redis is unreachable, and goes on when Redis is back.
+ */
 final class Job {
 
     private static final Logger LOG = LoggerFactory.getLogger(Job.class);
@@ -56,7 +58,9 @@ final class Job {
 
     // Used by the one thread that is in the job at a time.
     private boolean interrupted;
-    /** The ids that were counted last, those of a whole page: nobody knows which of an interrupted page were changed. */
+    /**
+     * The ids that were counted last, those of a whole page: nobody knows which of an interrupted page were changed.
+     */
     private final Set<String> latest = new LinkedHashSet<>();
 
     Job(String id, ConsoleAction action, String kind, String queue, Long found, boolean stops) {

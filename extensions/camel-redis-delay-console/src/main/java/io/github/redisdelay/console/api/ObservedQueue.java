@@ -24,8 +24,8 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * A queue as the console knows it: each fact is asked of Redis when somebody wants to see it and it is too old, and all who look
- * share the answer. Thread-safe.
+ * A queue as the console knows it: each fact is asked of Redis when somebody wants to see it and it is too old, and all
+ * who look share the answer. Thread-safe.
  */
 final class ObservedQueue {
 
@@ -104,8 +104,8 @@ final class ObservedQueue {
     }
 
     /**
-     * Makes a call to the queue when it is its turn. The number of partitions is the one that Redis has recorded: a call with
-     * another one changes nothing, and is repeated.
+     * Makes a call to the queue when it is its turn. The number of partitions is the one that Redis has recorded: a
+     * call with another one changes nothing, and is repeated.
      */
     <T> CompletableFuture<T> ask(Function<DelayQueue, CompletableFuture<T>> call) {
         int assumed = partitions;
@@ -186,8 +186,8 @@ final class ObservedQueue {
     }
 
     /**
-     * The last burst that was found in a span and is still ahead; null if none was, nobody has looked, or fewer messages than it
-     * had are ahead by now.
+     * The last burst that was found in a span and is still ahead; null if none was, nobody has looked, or fewer
+     * messages than it had are ahead by now.
      */
     Burst knownBurst(Span span, QueueStats now) {
         return bursts.get(span)

@@ -9,7 +9,7 @@ import java.util.Map;
  *
  * @param client the requests of the console go by it
  * @param label the address without credentials, and the key prefix if it is not the default one: it tells sources apart
- * @param partitions the queues that are known besides those that Redis knows, each with the number of its partitions; 0 where
- *     only Redis knows the number
+ * @param partitions the queues that are known besides those that Redis knows, each with the number of its partitions; 0
+ *     where only Redis knows the number
  */
 public record QueueSource(DelayQueueClient client, String label, Map<String, Integer> partitions) {}

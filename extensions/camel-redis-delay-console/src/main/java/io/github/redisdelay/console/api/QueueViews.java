@@ -110,8 +110,8 @@ final class QueueViews {
     }
 
     /**
-     * The rows of queues, the worst first. Waits for a few seconds at the most: a queue that has not answered by then is
-     * unreachable.
+     * The rows of queues, the worst first. Waits for a few seconds at the most: a queue that has not answered by then
+     * is unreachable.
      *
      * @param more whether there are others
      */

@@ -14,7 +14,8 @@ import java.util.Set;
 final class ApiRoutes {
 
     /**
-     * The parameters that an address may have. None may be the name of a header: Camel's HTTP components put both into one map.
+     * The parameters that an address may have. None may be the name of a header: Camel's HTTP components put both into
+     * one map.
      */
     static final Set<String> PARAMETERS =
             Set.of("queue", "id", "state", "at", "newest", "cursor", "limit", "span", "since");

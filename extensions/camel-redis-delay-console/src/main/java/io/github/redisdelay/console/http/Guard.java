@@ -63,7 +63,10 @@ final class Guard {
         return hosts.size() == 1 ? hosts.get(0) : "";
     }
 
-    /** Returns whether whoever runs the console has named this host. Then a proxy may stand there, with a port and TLS of its own. */
+    /**
+     * Returns whether whoever runs the console has named this host. Then a proxy may stand there, with a port and TLS
+     * of its own.
+     */
     private boolean isNamed(Matcher host) {
         return options.hostNames().contains(name(host)) || options.hostNames().contains(ConsoleOptions.ANY_HOST_NAME);
     }
@@ -103,7 +106,10 @@ final class Guard {
                 rights.user().or(request::principal).orElse(null), request.peer(), rights, !options.actions());
     }
 
-    /** Refuses what another site's page asks for. Browsers do not send this header to all addresses, so its absence means nothing. */
+    /**
+     * Refuses what another site's page asks for. Browsers do not send this header to all addresses, so its absence
+     * means nothing.
+     */
     void checkSite(Request request) {
         List<String> sites = request.values("sec-fetch-site");
         if (!sites.isEmpty() && !sites.equals(List.of("same-origin")) && !sites.equals(List.of("none"))) {
@@ -132,7 +138,10 @@ final class Guard {
         }
     }
 
-    /** The page's own origin is http or https as the request came; a proxy at a name of the console's may have ended TLS. */
+    /**
+     * The page's own origin is http or https as the request came; a proxy at a name of the console's may have ended
+     * TLS.
+     */
     private boolean isOwnOrigin(Request request) {
         Matcher host = HOST.matcher(host(request));
         List<String> origins = request.values("origin");

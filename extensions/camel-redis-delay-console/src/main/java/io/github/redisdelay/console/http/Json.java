@@ -12,7 +12,9 @@ import java.util.Map;
 import org.apache.camel.util.json.JsonObject;
 import org.apache.camel.util.json.Jsoner;
 
-/** Records as JSON: each component is a member of the same name. Times are ISO text with six digits behind the point. */
+/**
+ * Records as JSON: each component is a member of the same name. Times are ISO text with six digits behind the point.
+ */
 final class Json {
 
     private static final DateTimeFormatter TIME =

@@ -12,7 +12,10 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
-/** The files of the page, from the jar. A browser asks each time whether its copy is still good, and mostly gets no new one. */
+/**
+ * The files of the page, from the jar. A browser asks each time whether its copy is still good, and mostly gets no new
+ * one.
+ */
 final class Pages {
 
     /** A name has no slash and no second dot, so it leads to no other folder. */

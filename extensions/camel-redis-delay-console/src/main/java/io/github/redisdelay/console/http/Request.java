@@ -15,13 +15,15 @@ import java.util.Set;
  * A request as a server hands it over.
  *
  * @param method such as {@code GET}
- * @param path as it was sent, behind the console's own address and without its slash: {@code ""} for the page, {@code api/me}
+ * @param path as it was sent, behind the console's own address and without its slash: {@code ""} for the page,
+ *     {@code api/me}
  * @param query as it was sent, without the question mark; null if there is none
  * @param headers by their names in lower case, each with its values
  * @param peerOrNull the address from which it came; null where the server does not tell
  * @param port the port on which the server took it; 0 or less where the server does not tell
  * @param secure whether the browser came by TLS, as far as the server knows
- * @param forwarded true if the server knows that somebody has handed the request on; headers that say so are looked at anyway
+ * @param forwarded true if the server knows that somebody has handed the request on; headers that say so are looked at
+ *     anyway
  * @param principalOrNull the user whom the server has made sure of, or null
  * @param body is read once, and not beyond what the console takes
  */

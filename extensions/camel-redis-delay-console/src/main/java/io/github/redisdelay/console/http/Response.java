@@ -12,7 +12,10 @@ import java.util.Map;
  */
 public record Response(int status, Map<String, String> headers, byte[] body) {
 
-    /** Says what the page may load: its own files and nothing else; no script or style within it, and no frame around it. */
+    /**
+     * Says what the page may load: its own files and nothing else; no script or style within it, and no frame around
+     * it.
+     */
     private static final String CONTENT_SECURITY_POLICY = "default-src 'none'; script-src 'self'; style-src 'self';"
             + " img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
             + " require-trusted-types-for 'script'";

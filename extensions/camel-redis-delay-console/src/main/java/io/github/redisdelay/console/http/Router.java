@@ -14,7 +14,10 @@ import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers requests, whichever server they come by: the page's files, and the paths of the JSON API. Thread-safe; blocks. */
+/**
+ * Answers requests, whichever server they come by: the page's files, and the paths of the JSON API. Thread-safe;
+ * blocks.
+ */
 public final class Router {
 
     /** The most requests that are worked on at the same time. */

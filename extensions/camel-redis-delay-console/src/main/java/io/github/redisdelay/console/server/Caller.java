@@ -30,8 +30,8 @@ record Caller(String peer, int port, boolean secure, String principal, boolean f
     private static final String SERVLET_REQUEST = "jakarta.servlet.http.HttpServletRequest";
 
     /**
-     * Reads a message that one of Camel's HTTP components has made. Their classes are looked at by the names of their methods: the
-     * console has none of those components.
+     * Reads a message that one of Camel's HTTP components has made. Their classes are looked at by the names of their
+     * methods: the console has none of those components.
      */
     static Caller of(Message message) {
         Object peer = message.getHeader(VERTX_PEER);
@@ -49,7 +49,9 @@ record Caller(String peer, int port, boolean secure, String principal, boolean f
                 : new Caller(null, 0, false, null, false);
     }
 
-    /** Returns whether no browser speaks so: nginx does by default, which tells in no header that it hands a request on. */
+    /**
+     * Returns whether no browser speaks so: nginx does by default, which tells in no header that it hands a request on.
+     */
     static boolean isOfProxy(String protocol) {
         return "HTTP/1.0".equals(protocol);
     }

@@ -20,8 +20,8 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * Answers the requests below a path in a servlet container, and hands on all others. Behind the filters that know the users:
- * the request's principal is the user.
+ * Answers the requests below a path in a servlet container, and hands on all others. Behind the filters that know the
+ * users: the request's principal is the user.
  */
 public final class ConsoleFilter implements Filter {
 

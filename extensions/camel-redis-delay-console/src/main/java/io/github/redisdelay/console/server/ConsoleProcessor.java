@@ -25,8 +25,8 @@ import org.apache.camel.Processor;
  * Answers the requests of a route that begins with {@code platform-http:}, {@code jetty:} or {@code servlet:} and has {@code
  * matchOnUriPrefix=true}.
  *
- * <p>Camel puts the headers of a request, the parameters of its address and the fields of a form into one map. So the router
- * refuses parameters that it does not know, and forms: nobody else's page can add a header by an address.
+ * <p>Camel puts the headers of a request, the parameters of its address and the fields of a form into one map. So the
+ * router refuses parameters that it does not know, and forms: nobody else's page can add a header by an address.
  */
 public final class ConsoleProcessor implements Processor {
 
@@ -74,8 +74,8 @@ public final class ConsoleProcessor implements Processor {
     }
 
     /**
-     * The path behind the endpoint's own; some components give it so, others with the endpoint's. One that a component has put
-     * right is none of the console's, nor is an address of another server.
+     * The path behind the endpoint's own; some components give it so, others with the endpoint's. One that a component
+     * has put right is none of the console's, nor is an address of another server.
      */
     private static String relative(Message in, String base) {
         String path = text(in, Exchange.HTTP_PATH);

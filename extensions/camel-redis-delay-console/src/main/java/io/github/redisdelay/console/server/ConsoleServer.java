@@ -28,7 +28,10 @@ public final class ConsoleServer implements AutoCloseable {
     private static final int BACKLOG = 64;
     private static final long READ_MILLIS = 10_000;
     private static final long ANSWER_MILLIS = 60_000;
-    /** The most of a refused body that is read, so that its sender reads the answer, and does not see a broken connection. */
+    /**
+     * The most of a refused body that is read, so that its sender reads the answer, and does not see a broken
+     * connection.
+     */
     private static final long MAX_DRAINED = 8 * 1024 * 1024;
 
     private final Router router;

@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The threads of a server's requests, of which there is a bounded number, each for a bounded time. The JDK's server reads a request
- * on such a thread and has no time limit: a client that sends a byte now and then would keep it for ever. So a thread whose
- * time is over is interrupted, which closes its connection.
+ * The threads of a server's requests, of which there is a bounded number, each for a bounded time. The JDK's server
+ * reads a request on such a thread and has no time limit: a client that sends a byte now and then would keep it for
+ * ever. So a thread whose time is over is interrupted, which closes its connection.
  */
 final class RequestThreads implements Executor {
 

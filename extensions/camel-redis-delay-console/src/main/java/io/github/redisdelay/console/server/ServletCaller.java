@@ -10,8 +10,8 @@ import java.util.Collections;
 import java.util.Objects;
 
 /**
- * Reads who has sent a servlet's request. Filters and servers may have put the address into it that a header names, and have hidden
- * that header: whoever sent it was no local browser for all that.
+ * Reads who has sent a servlet's request. Filters and servers may have put the address into it that a header names, and
+ * have hidden that header: whoever sent it was no local browser for all that.
  */
 final class ServletCaller {
 

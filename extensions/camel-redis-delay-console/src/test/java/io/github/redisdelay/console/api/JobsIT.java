@@ -61,7 +61,9 @@ class JobsIT extends ApiIT {
         return console.job(ANYBODY, begun.id());
     }
 
-    /** Cuts the connection when some pages are done, each of which takes a while, and waits until the job has noticed. */
+    /**
+     * Cuts the connection when some pages are done, each of which takes a while, and waits until the job has noticed.
+     */
     private Jobs.View cutInTheMidst() {
         proxy.delay(Duration.ofMillis(20));
         Jobs.View begun = console.cancelAll("orders", "orders");

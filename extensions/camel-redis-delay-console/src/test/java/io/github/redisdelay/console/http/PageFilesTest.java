@@ -18,7 +18,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The rules that each file of the page keeps: texts are only ever texts, nothing comes from elsewhere, and a file is short. */
+/**
+ * The rules that each file of the page keeps: texts are only ever texts, nothing comes from elsewhere, and a file is
+ * short.
+ */
 class PageFilesTest {
 
     /** Whatever makes elements, scripts or styles of a text. */

@@ -45,7 +45,10 @@ class CallerTest {
                 });
     }
 
-    /** As Spring's filter for forwarded requests makes of one: with the address that a header names, and without the header. */
+    /**
+     * As Spring's filter for forwarded requests makes of one: with the address that a header names, and without the
+     * header.
+     */
     private static HttpServletRequest believing(HttpServletRequest request, String peer) {
         return new HttpServletRequestWrapper(new HttpServletRequestWrapper(request) {
             @Override

@@ -8,8 +8,8 @@ import java.util.Objects;
  * A payload of another queue as the message that an import stores.
  *
  * @param body the bytes to store; the array must not be changed afterwards
- * @param id the id, as of {@link ScheduleRequest#id()}, or null to have one generated. If the id is in use, the message gets this
- *     id with a {@code #} and a generated one behind it
+ * @param id the id, as of {@link ScheduleRequest#id()}, or null to have one generated. If the id is in use, the message
+ *     gets this id with a {@code #} and a generated one behind it
  * @param priority 0 to {@value ScheduleRequest#MAX_PRIORITY}
  */
 public record ConvertedPayload(byte[] body, String id, int priority) {

@@ -3,7 +3,10 @@ package io.github.redisdelay.imports.queue;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
 
-/** The outcomes of a message's import as {@code import.lua} answers them: its header has the same names, numbered from 1. */
+/**
+ * The outcomes of a message's import as {@code import.lua} answers them: its header has the same names, numbered from
+ * 1.
+ */
 public enum ImportReply {
     MOVED,
     GONE,

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The result of an import. What was found is moved, gone or left; a dry run moves nothing, and what it could have moved is
- * neither. If nobody else is at work, all that remains behind an import of everything is what it left.
+ * The result of an import. What was found is moved, gone or left; a dry run moves nothing, and what it could have moved
+ * is neither. If nobody else is at work, all that remains behind an import of everything is what it left.
  *
  * @param found what it looked at
  * @param moved how many messages it moved into the queue
@@ -15,8 +15,8 @@ import java.util.Map;
  * @param renamed how many of those moved had an id that was in use, and got another one
  * @param left what it left where it is, by the reason; reasons that did not occur are missing
  * @param remaining how many messages Redisson's queue had at the end, pending or ready
- * @param nextDueMicros in how many microseconds the next message is due behind those that it had to look at; -1 if there is
- *     none, 0 if it ended before it had looked at all
+ * @param nextDueMicros in how many microseconds the next message is due behind those that it had to look at; -1 if
+ *     there is none, 0 if it ended before it had looked at all
  */
 public record ImportReport(
         Found found, long moved, long gone, long renamed, Map<Reason, Left> left, long remaining, long nextDueMicros) {

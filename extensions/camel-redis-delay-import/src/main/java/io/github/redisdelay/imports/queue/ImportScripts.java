@@ -22,7 +22,9 @@ public final class ImportScripts {
         return queue.with(foreign(source));
     }
 
-    /** The keys of a queue of Redisson's: pending messages, the order of these, ready ones, and one that is never there. */
+    /**
+     * The keys of a queue of Redisson's: pending messages, the order of these, ready ones, and one that is never there.
+     */
     static List<Object> foreign(String source) {
         String pending = key("redisson_delay_queue_timeout", source);
         return List.of(pending, key("redisson_delay_queue", source), source, pending + ":none");

@@ -7,8 +7,8 @@ import java.util.Objects;
 /**
  * A delayed queue of Redisson's ({@code RDelayedQueue}) from which messages are moved.
  *
- * @param name the name of the queue that it was made with, as {@code getBlockingQueue} was given it; 1 to {@value #MAX_BYTES}
- *     bytes of UTF-8. Braces are taken as they are
+ * @param name the name of the queue that it was made with, as {@code getBlockingQueue} was given it; 1 to
+ *     {@value #MAX_BYTES} bytes of UTF-8. Braces are taken as they are
  */
 public record ImportSource(String name) {
 

@@ -5,8 +5,9 @@ import io.github.redisdelay.queue.internal.format.LittleEndian;
 import java.util.Arrays;
 
 /**
- * An element of Redisson's delayed queue: a random id, 8 bytes with the length of the payload, and the payload. Lengths are
- * little-endian. Up to 3.20.1 the id is 8 bytes; since 3.21.1 it has its own length in a byte before it, which is 8.
+ * An element of Redisson's delayed queue: a random id, 8 bytes with the length of the payload, and the payload. Lengths
+ * are little-endian. Up to 3.20.1 the id is 8 bytes; since 3.21.1 it has its own length in a byte before it, which is
+ * 8.
  *
  * @param newFormat true for the format since 3.21.1
  */

@@ -26,11 +26,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The import of messages of a delayed queue of Redisson's into a queue, each due when it was due there. An import goes through
- * Redisson's queue once, the ready messages first, then the pending ones by their time: it looks at a slice ({@code look.lua}),
- * converts it, and moves what is still there ({@code import.lua}). It holds no state in Redis: a message is in one of both queues
- * at any time, because one script takes away there what it stores here. So an import can be killed, repeated, and run at several
- * places and beside old consumers and producers. A handle, as the queue itself. Thread-safe.
+ * The import of messages of a delayed queue of Redisson's into a queue, each due when it was due there. An import goes
+ * through Redisson's queue once, the ready messages first, then the pending ones by their time: it looks at a slice
+ * ({@code look.lua}), converts it, and moves what is still there ({@code import.lua}). It holds no state in Redis: a
+ * message is in one of both queues at any time, because one script takes away there what it stores here. So an import
+ * can be killed, repeated, and run at several places and beside old consumers and producers. A handle, as the queue
+ * itself. Thread-safe.
  *
  * <p>{@link RedissonElement} recognises a pending element; a ready one is the bare payload.
  */
@@ -84,8 +85,8 @@ public final class RedissonImport {
     /**
      * Checks whether messages can be moved into the queue at all. Asks nobody, and says nothing of what is there.
      *
-     * @throws IllegalArgumentException if no call can name the keys of both queues (another slot of the cluster, a NameMapper);
-     *     it says what to do
+     * @throws IllegalArgumentException if no call can name the keys of both queues (another slot of the cluster, a
+     *     NameMapper); it says what to do
      */
     public void check(ImportSource source) {
         targets(source);
@@ -94,9 +95,9 @@ public final class RedissonImport {
     /**
      * Moves messages, in slices of at most 64.
      *
-     * <p>What others add behind its back is in {@link ImportReport#remaining()}, and is moved by the next import. To go on with
-     * what becomes due, import {@link ImportOptions#DUE} again and again, each time after {@link ImportReport#nextDueMicros()} or
-     * 200 ms, whichever is sooner.
+     * <p>What others add behind its back is in {@link ImportReport#remaining()}, and is moved by the next import. To go
+     * on with what becomes due, import {@link ImportOptions#DUE} again and again, each time after
+     * {@link ImportReport#nextDueMicros()} or 200 ms, whichever is sooner.
      *
      * <p>Where the client waits for replicas or the disk, each slice does. If that fails, the import fails with a {@link
      * io.github.redisdelay.queue.exception.ReplicationTimeoutException}; the slice is moved, and another import goes on behind it.
@@ -174,7 +175,9 @@ public final class RedissonImport {
         private final String limit;
         private final ImportCounts counts = new ImportCounts();
 
-        /** Up to when pending messages are looked at: at first as the options say, then the score that Redis has named. */
+        /**
+         * Up to when pending messages are looked at: at first as the options say, then the score that Redis has named.
+         */
         private byte[] until;
         /** The index in the list of ready messages behind those that were left there. */
         private long readyAt;

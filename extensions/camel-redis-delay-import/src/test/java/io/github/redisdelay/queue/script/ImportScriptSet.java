@@ -33,7 +33,9 @@ final class ImportScriptSet extends ScriptSet {
         return ImportScripts.keys(QueueKeys.of(prefix, queue), queue);
     }
 
-    /** Two that wait in Redisson's queue, with one before them in the order that is gone, and two that are ready there. */
+    /**
+     * Two that wait in Redisson's queue, with one before them in the order that is gone, and two that are ready there.
+     */
     @Override
     void fill(RedissonClient redisson, QueueKeys keys) {
         redisson.getScoredSortedSet(foreign(keys, 0), StringCodec.INSTANCE).addAll(Map.of("e1", 1.0, "e2", 2.0));

@@ -13,8 +13,9 @@ import org.apache.camel.impl.DefaultCamelContext;
 import org.redisson.api.RedissonClient;
 
 /**
- * Several waiting callers of a bare client: a script of {@link BareScripts}, what they ask for put together into one call at a
- * time. Through Camel, each caller sends an exchange to a route, whose processor waits. All else is as the floor does it.
+ * Several waiting callers of a bare client: a script of {@link BareScripts}, what they ask for put together into one
+ * call at a time. Through Camel, each caller sends an exchange to a route, whose processor waits. All else is as the
+ * floor does it.
  */
 final class BareClientContender implements Contender {
 

@@ -4,8 +4,9 @@ package io.github.redisdelay.benchmark.contender;
 import io.github.redisdelay.benchmark.Subject;
 
 /**
- * Bare scripts for a hash of bodies, a sorted set of due times and one of leases. KEYS of a claim: messages, delayed, leased,
- * state, sessions. KEYS of an acknowledgement: messages, leased, state, sessions. Each set of scripts needs the first of them.
+ * Bare scripts for a hash of bodies, a sorted set of due times and one of leases. KEYS of a claim: messages, delayed,
+ * leased, state, sessions. KEYS of an acknowledgement: messages, leased, state, sessions. Each set of scripts needs the
+ * first of them.
  */
 enum BareScripts {
 
@@ -43,8 +44,9 @@ enum BareScripts {
                         """),
 
     /**
-     * A claim writes a state record for each message, with the claim's id, and an acknowledgement is good only for messages whose
-     * records have it: what the layout costs if a message is to be acknowledged by nobody but who holds it.
+     * A claim writes a state record for each message, with the claim's id, and an acknowledgement is good only for
+     * messages whose records have it: what the layout costs if a message is to be acknowledged by nobody but who holds
+     * it.
      */
     FENCED(
             Subject.FENCED_FLOOR,
@@ -99,9 +101,9 @@ enum BareScripts {
                         """),
 
     /**
-     * The same, with attempts counted, and each call kept under its session and number, so that a repeat of it changes nothing: what
-     * it costs that a lost answer neither loses nor doubles a delivery. There are no priorities, no expired leases, no waiters, and
-     * no bounds.
+     * The same, with attempts counted, and each call kept under its session and number, so that a repeat of it changes
+     * nothing: what it costs that a lost answer neither loses nor doubles a delivery. There are no priorities, no
+     * expired leases, no waiters, and no bounds.
      */
     SAFE(
             Subject.SAFE,

@@ -16,8 +16,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * beanstalkd, a server of its own for each queue, which writes nothing to disk. Each waiting caller has a connection; what goes
- * together is sent in one go, on two connections. Its delays are whole seconds.
+ * beanstalkd, a server of its own for each queue, which writes nothing to disk. Each waiting caller has a connection;
+ * what goes together is sent in one go, on two connections. Its delays are whole seconds.
  */
 final class BeanstalkdContender implements Contender {
 
@@ -115,8 +115,8 @@ final class BeanstalkdContender implements Contender {
     }
 
     /**
-     * Receives on the connections in turn, on one thread: with the removal of what a connection has given goes the question for
-     * more. A thread for each connection was a third slower, as it is woken for nearly each answer.
+     * Receives on the connections in turn, on one thread: with the removal of what a connection has given goes the
+     * question for more. A thread for each connection was a third slower, as it is woken for nearly each answer.
      */
     private final class Receiver extends Thread implements Consumption {
 

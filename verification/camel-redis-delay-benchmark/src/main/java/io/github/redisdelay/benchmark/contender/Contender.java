@@ -6,8 +6,8 @@ import io.github.redisdelay.queue.DueTime;
 import java.util.List;
 
 /**
- * One of those that are compared, with a queue of its own that is empty when it is made. Closing it leaves what is in the
- * queue on Redis.
+ * One of those that are compared, with a queue of its own that is empty when it is made. Closing it leaves what is in
+ * the queue on Redis.
  */
 public interface Contender extends AutoCloseable {
 
@@ -20,7 +20,10 @@ public interface Contender extends AutoCloseable {
     /** Schedules a message and waits for the answer. Called by many threads at a time. */
     void schedule(Message message) throws Exception;
 
-    /** Schedules messages that are due at the same time, in the way that is meant for several, and waits for the answers. */
+    /**
+     * Schedules messages that are due at the same time, in the way that is meant for several, and waits for the
+     * answers.
+     */
     void scheduleBatch(List<byte[]> bodies, DueTime due) throws Exception;
 
     /** Schedules all messages with up to {@value #UNDER_WAY} under way, and returns when the last one is answered. */

@@ -14,7 +14,10 @@ import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 
-/** {@link BareScripts} by a client that does nothing else. Two calls are under way at a time, as those of the queue layer. */
+/**
+ * {@link BareScripts} by a client that does nothing else. Two calls are under way at a time, as those of the queue
+ * layer.
+ */
 public final class FloorContender implements Contender {
 
     public static final int CALLS = 2;

@@ -13,8 +13,8 @@ import org.redisson.api.RTopic;
 import org.redisson.api.RedissonClient;
 
 /**
- * Counts what a component sends through a {@link RedissonClient}: the calls of each script, and what it publishes itself.
- * Stands between the two, so nothing in Redis is disturbed, at whatever rate. Thread-safe.
+ * Counts what a component sends through a {@link RedissonClient}: the calls of each script, and what it publishes
+ * itself. Stands between the two, so nothing in Redis is disturbed, at whatever rate. Thread-safe.
  */
 final class CountingRedisson {
 

@@ -18,8 +18,8 @@ import org.HdrHistogram.Histogram;
 import org.redisson.api.RedissonClient;
 
 /**
- * The cost for Redis of many consumers of one queue, and of one consumer of many queues: while nothing is scheduled, for each
- * message that they deliver, and while some of them are killed.
+ * The cost for Redis of many consumers of one queue, and of one consumer of many queues: while nothing is scheduled,
+ * for each message that they deliver, and while some of them are killed.
  */
 public final class FleetCost implements Experiment {
 

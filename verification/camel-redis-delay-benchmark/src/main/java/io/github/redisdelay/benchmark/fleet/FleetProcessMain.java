@@ -15,10 +15,16 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** A JVM with some consumers that tells on its standard output, ten times a second, what it has done, until it is killed. */
+/**
+ * A JVM with some consumers that tells on its standard output, ten times a second, what it has done, until it is
+ * killed.
+ */
 public final class FleetProcessMain {
 
-    /** The beginning of a report. Claims, publications, first deliveries and the histogram of lateness follow, in Base64. */
+    /**
+     * The beginning of a report. Claims, publications, first deliveries and the histogram of lateness follow, in
+     * Base64.
+     */
     static final String MARK = "fleet";
 
     private static final int WARM_UP_RATE = 500;

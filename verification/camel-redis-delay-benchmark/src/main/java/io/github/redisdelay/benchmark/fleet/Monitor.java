@@ -13,8 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Counts by name the commands that clients send to a Redis server, with {@code MONITOR}; what scripts call is left out. For
- * a server that has little to do: {@code MONITOR} costs as much as the commands.
+ * Counts by name the commands that clients send to a Redis server, with {@code MONITOR}; what scripts call is left out.
+ * For a server that has little to do: {@code MONITOR} costs as much as the commands.
  */
 final class Monitor implements AutoCloseable {
 

@@ -16,9 +16,9 @@ import org.redisson.api.redisnode.RedisNode.InfoSection;
 import org.redisson.api.redisnode.RedisNodes;
 
 /**
- * The time that Redis needs for a claim with nothing due, one after the other, of a consumer that keeps waiting; a message waits
- * for an hour from now. By {@code INFO commandstats}: {@link ScriptTimes} has Redis note each command, and is about a Redis that
- * sleeps between two calls.
+ * The time that Redis needs for a claim with nothing due, one after the other, of a consumer that keeps waiting; a
+ * message waits for an hour from now. By {@code INFO commandstats}: {@link ScriptTimes} has Redis note each command,
+ * and is about a Redis that sleeps between two calls.
  */
 final class EmptyClaims {
 

@@ -11,9 +11,9 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 
 /**
- * The least that a message takes which is due at once, by the same client library: a bare script stores it and wakes the
- * consumer, a second one hands it out, on the thread that reads Redis' answers. Nothing is checked, and nothing kept. For messages that
- * are due at once only.
+ * The least that a message takes which is due at once, by the same client library: a bare script stores it and wakes
+ * the consumer, a second one hands it out, on the thread that reads Redis' answers. Nothing is checked, and nothing
+ * kept. For messages that are due at once only.
  */
 final class FloorMessaging implements Messaging {
 

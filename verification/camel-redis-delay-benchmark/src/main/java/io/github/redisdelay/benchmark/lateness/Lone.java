@@ -16,8 +16,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.redisson.api.RedissonClient;
 
 /**
- * From the call that schedules a message that is due at once until its processor is entered: one message after the other, each
- * to a consumer that waits for it and has nothing else to do.
+ * From the call that schedules a message that is due at once until its processor is entered: one message after the
+ * other, each to a consumer that waits for it and has nothing else to do.
  */
 public final class Lone implements Experiment {
 

@@ -6,9 +6,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 
 /**
- * Schedules messages at a fixed rate, each with a random delay of 1 to 3 seconds, whatever becomes of the ones before: the time
- * at which a message is due does not depend on how fast anything is, so that no slow moment hides the messages that it
- * made late (coordinated omission).
+ * Schedules messages at a fixed rate, each with a random delay of 1 to 3 seconds, whatever becomes of the ones before:
+ * the time at which a message is due does not depend on how fast anything is, so that no slow moment hides the messages
+ * that it made late (coordinated omission).
  */
 public final class OpenLoop {
 

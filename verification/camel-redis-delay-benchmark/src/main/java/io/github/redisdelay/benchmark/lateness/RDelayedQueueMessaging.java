@@ -9,8 +9,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 
 /**
- * {@code RDelayedQueue}: {@code offerAsync}, and one thread that takes from its queue. Its delays are whole milliseconds from
- * its client's clock, so a message is due at the whole one before.
+ * {@code RDelayedQueue}: {@code offerAsync}, and one thread that takes from its queue. Its delays are whole
+ * milliseconds from its client's clock, so a message is due at the whole one before.
  */
 @SuppressWarnings("deprecation") // it is what people use
 final class RDelayedQueueMessaging implements Messaging {

@@ -13,8 +13,9 @@ import org.redisson.api.RScript;
 import org.redisson.client.codec.StringCodec;
 
 /**
- * The times that Redis needs for the scripts of one idle queue to which one message after the other is sent, by its slow log.
- * The first claim after a message was scheduled takes it; those until the next one is scheduled find nothing due.
+ * The times that Redis needs for the scripts of one idle queue to which one message after the other is sent, by its
+ * slow log. The first claim after a message was scheduled takes it; those until the next one is scheduled find nothing
+ * due.
  */
 final class ScriptTimes implements AutoCloseable {
 

@@ -7,8 +7,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 
 /**
- * A body that begins with the time at which its message is due, so that lateness needs no other clock than the one of this
- * machine: Redis, the producer and the consumer read the same one.
+ * A body that begins with the time at which its message is due, so that lateness needs no other clock than the one of
+ * this machine: Redis, the producer and the consumer read the same one.
  */
 public final class Stamp {
 

@@ -10,8 +10,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts the bytes that the threads of this JVM allocate on the heap. Looks at each of them every 20 ms, so of a thread that
- * ends no more than that is missed.
+ * Counts the bytes that the threads of this JVM allocate on the heap. Looks at each of them every 20 ms, so of a thread
+ * that ends no more than that is missed.
  */
 final class AllocationMeter implements AutoCloseable {
 

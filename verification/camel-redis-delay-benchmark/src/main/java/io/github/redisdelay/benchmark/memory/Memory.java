@@ -18,7 +18,9 @@ import org.redisson.api.RDelayedQueue;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 
-/** The memory that a pending message takes in Redis, and the garbage that a message leaves on its way through a route. */
+/**
+ * The memory that a pending message takes in Redis, and the garbage that a message leaves on its way through a route.
+ */
 public final class Memory implements Experiment {
 
     private static final List<String> QUEUES = List.of("memory");

@@ -4,8 +4,8 @@ package io.github.redisdelay.benchmark.rates;
 import io.github.redisdelay.benchmark.Subject;
 
 /**
- * A time in the future by which messages have to be scheduled that are due from then on. How long that takes is guessed;
- * where it was too little, all is done again with more.
+ * A time in the future by which messages have to be scheduled that are due from then on. How long that takes is
+ * guessed; where it was too little, all is done again with more.
  */
 public final class HoldOff {
 

@@ -27,9 +27,9 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Messages with random delays of 1 to 60 s are scheduled at a steady rate, and those that become due are delivered.
  *
- * <p>After a minute of that as many become due in a second as are scheduled. This state is not waited for but made: what
- * would be pending by then is scheduled first, with what would be left of its delays. Then the rate begins, and with it
- * the measurement. The next higher rate follows as long as one is kept up.
+ * <p>After a minute of that as many become due in a second as are scheduled. This state is not waited for but made:
+ * what would be pending by then is scheduled first, with what would be left of its delays. Then the rate begins, and
+ * with it the measurement. The next higher rate follows as long as one is kept up.
  */
 public final class Mixed implements Experiment {
 

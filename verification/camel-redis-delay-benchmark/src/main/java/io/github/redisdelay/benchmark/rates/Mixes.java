@@ -27,8 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.redisson.api.RedissonClient;
 
 /**
- * Requests of different kinds beside one kind alone, by one client of the queue layer: schedules and cancels of other messages,
- * acknowledgements and returns.
+ * Requests of different kinds beside one kind alone, by one client of the queue layer: schedules and cancels of other
+ * messages, acknowledgements and returns.
  */
 public final class Mixes implements Experiment {
 

@@ -17,11 +17,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The numbers of messages that can be scheduled, and delivered, in a second: all ways, some of them over a slower link, or some of
- * them beside bare clients.
+ * The numbers of messages that can be scheduled, and delivered, in a second: all ways, some of them over a slower link,
+ * or some of them beside bare clients.
  *
- * <p>Each subject has a process of its own, mostly a JVM, as a user's has: a compiler that has seen all of them makes slower code for the one with
- * the most classes. They take turns, so that what the machine does beside them is the same for all.
+ * <p>Each subject has a process of its own, mostly a JVM, as a user's has: a compiler that has seen all of them makes
+ * slower code for the one with the most classes. They take turns, so that what the machine does beside them is the same
+ * for all.
  */
 public final class Rates implements Experiment {
 
@@ -30,7 +31,10 @@ public final class Rates implements Experiment {
     /** The compiler of a JVM is busy with the consumers for so many rounds of delivery. */
     private static final int WARM_UP_ROUNDS = 3;
 
-    /** Short ones: what the machine does beside them, and which thread sleeps where, changes from one second to the next. */
+    /**
+     * Short ones: what the machine does beside them, and which thread sleeps where, changes from one second to the
+     * next.
+     */
     private static final int ROUNDS = 7;
 
     /** For those whose scripts take messages one by one, which takes long. */

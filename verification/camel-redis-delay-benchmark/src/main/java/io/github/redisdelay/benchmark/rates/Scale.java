@@ -41,8 +41,8 @@ public final class Scale implements Experiment {
     private static final int MOST_FOR_RDELAYEDQUEUE = 1_000_000;
 
     /**
-     * {@code RDelayedQueue} searches its list for each message that becomes due, up to 100 times in one script, while Redis
-     * answers nobody: no more of them become due than need about a second.
+     * {@code RDelayedQueue} searches its list for each message that becomes due, up to 100 times in one script, while
+     * Redis answers nobody: no more of them become due than need about a second.
      */
     private static final int SEARCHED_BY_RDELAYEDQUEUE = 10_000_000;
 

@@ -15,7 +15,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.redisson.Redisson;
 
-/** On what it was measured: names and values, for people. Kept beside {@code raw.csv}, so that a report can be made again. */
+/**
+ * On what it was measured: names and values, for people. Kept beside {@code raw.csv}, so that a report can be made
+ * again.
+ */
 record Machine(Map<String, String> facts) {
 
     private static final String FILE = "machine.txt";

@@ -94,7 +94,10 @@ final class Targets {
         mix(92, "deliver ", "acknowledge", "return", 9);
     }
 
-    /** Also against the time that the two kinds take one after the other: a kind that Redis works on for longer slows down any mix. */
+    /**
+     * Also against the time that the two kinds take one after the other: a kind that Redis works on for longer slows
+     * down any mix.
+     */
     private void mix(double percent, String how, String kind, String other, int share) {
         String mix = how + kind + " and " + other + " " + share + ":1";
         OptionalDouble rate = median("mixes", QUEUE, mix, "rate");

@@ -10,7 +10,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The way from the measured clients to Redis: direct, or through a proxy that holds up everything by a delay in each direction.
+ * The way from the measured clients to Redis: direct, or through a proxy that holds up everything by a delay in each
+ * direction.
  */
 public final class Link implements AutoCloseable {
 
@@ -45,7 +46,9 @@ public final class Link implements AutoCloseable {
         return new Link(address, delay, null);
     }
 
-    /** The delay in each direction that {@code -Dbenchmark.link} says, such as {@code 0.5ms}; zero if it says nothing. */
+    /**
+     * The delay in each direction that {@code -Dbenchmark.link} says, such as {@code 0.5ms}; zero if it says nothing.
+     */
     public static Duration delay(String option) {
         if (option.isEmpty()) {
             return Duration.ZERO;

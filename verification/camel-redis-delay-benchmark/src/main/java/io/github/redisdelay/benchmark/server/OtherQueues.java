@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The queues of other languages that {@code rates} measures where {@code -Dbenchmark.contenders} names them, with what this machine
- * has of them.
+ * The queues of other languages that {@code rates} measures where {@code -Dbenchmark.contenders} names them, with what
+ * this machine has of them.
  */
 public final class OtherQueues {
 

@@ -22,8 +22,8 @@ public final class RedisProcess implements AutoCloseable {
     /**
      * Starts a server.
      *
-     * @param named the path of a binary, or empty for the one of the {@code PATH}, or where that has none for the one inside
-     *     {@code embedded-redis}
+     * @param named the path of a binary, or empty for the one of the {@code PATH}, or where that has none for the one
+     *     inside {@code embedded-redis}
      */
     public static RedisProcess start(String named, Path log) throws IOException, InterruptedException {
         String binary = binary(named);

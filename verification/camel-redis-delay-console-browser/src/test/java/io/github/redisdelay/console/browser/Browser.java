@@ -27,7 +27,10 @@ interface Browser extends AutoCloseable {
     /** Types text into what has the focus. */
     void type(String text);
 
-    /** Presses a key and releases it: {@code Enter}, {@code Escape}, {@code Tab}, {@code ArrowRight}, a letter, {@code /}. */
+    /**
+     * Presses a key and releases it: {@code Enter}, {@code Escape}, {@code Tab}, {@code ArrowRight}, a letter,
+     * {@code /}.
+     */
     void key(String key);
 
     /** Sets the size of the page's part of the window. */
@@ -36,7 +39,10 @@ interface Browser extends AutoCloseable {
     /** A picture of the window as it is now. */
     byte[] png();
 
-    /** The lines that the page has written to the console since it was opened: scripts that failed, refusals of the policy, log lines. */
+    /**
+     * The lines that the page has written to the console since it was opened: scripts that failed, refusals of the
+     * policy, log lines.
+     */
     List<String> complaints();
 
     @Override
@@ -129,7 +135,10 @@ interface Browser extends AutoCloseable {
         clickAt(Double.parseDouble(at[0]), Double.parseDouble(at[1]));
     }
 
-    /** Gives a field for a date the value of an expression, as the calendar of a browser does, which each engine draws in its own way. */
+    /**
+     * Gives a field for a date the value of an expression, as the calendar of a browser does, which each engine draws
+     * in its own way.
+     */
     default void fill(String selector, String expression) {
         see(selector);
         value("(() => { const field = document.querySelector(" + quoted(selector) + "); field.value = " + expression

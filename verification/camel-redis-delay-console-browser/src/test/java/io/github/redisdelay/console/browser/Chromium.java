@@ -45,7 +45,10 @@ final class Chromium implements Browser {
     private final List<String> complaints = new CopyOnWriteArrayList<>();
     private final String session;
 
-    /** The program that is named by {@code -Dbrowser} or the variable {@code CHROME}, else one on the path; null if there is none. */
+    /**
+     * The program that is named by {@code -Dbrowser} or the variable {@code CHROME}, else one on the path; null if
+     * there is none.
+     */
     static Path binary() {
         String named = System.getProperty("browser", System.getenv("CHROME"));
         if (named != null && !named.isBlank()) {

@@ -19,7 +19,10 @@ enum Engine {
 
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
 
-    /** Those that must be here: {@code -Dbrowsers=webkit,chromium}, as on a build server. The tests of another one are skipped without it. */
+    /**
+     * Those that must be here: {@code -Dbrowsers=webkit,chromium}, as on a build server. The tests of another one are
+     * skipped without it.
+     */
     private static final List<String> REQUIRED =
             List.of(System.getProperty("browsers", "").split(","));
 

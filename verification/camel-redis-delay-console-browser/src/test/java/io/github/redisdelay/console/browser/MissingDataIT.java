@@ -18,8 +18,9 @@ import org.junit.jupiter.api.Test;
 class MissingDataIT extends PageIT {
 
     /**
-     * Keeps each answer and its members, and gives it again with one of them set to null. It looks into the first element of a
-     * list. {@code tamper.without} shows a screen once for each member: in the page itself, where nothing waits for the network.
+     * Keeps each answer and its members, and gives it again with one of them set to null. It looks into the first
+     * element of a list. {@code tamper.without} shows a screen once for each member: in the page itself, where nothing
+     * waits for the network.
      */
     private static final String TAMPER = """
             (() => {

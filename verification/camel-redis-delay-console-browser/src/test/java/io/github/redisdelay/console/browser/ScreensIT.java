@@ -29,8 +29,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * Takes a picture of each screen, into {@code target/screens}. With {@code -Dscreens.write=true} those of WebKit become the ones
- * of the pages, in {@code docs/images}.
+ * Takes a picture of each screen, into {@code target/screens}. With {@code -Dscreens.write=true} those of WebKit become
+ * the ones of the pages, in {@code docs/images}.
  */
 class ScreensIT extends PageIT {
 

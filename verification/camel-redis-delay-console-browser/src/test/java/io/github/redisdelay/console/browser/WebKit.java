@@ -64,7 +64,10 @@ final class WebKit implements Browser {
     private final List<String> complaints = new CopyOnWriteArrayList<>();
     private final WebView view;
 
-    /** The reason that keeps WebKit from running here, such as a library of the system; null if there is none. It starts once in a JVM. */
+    /**
+     * The reason that keeps WebKit from running here, such as a library of the system; null if there is none. It starts
+     * once in a JVM.
+     */
     static synchronized String missing() {
         if (missing == null) {
             missing = start();
