@@ -164,7 +164,8 @@ class ArchitecturePageTest {
         return classes.stream()
                 .filter(type -> type.getSimpleName().equals(parts[0]))
                 .anyMatch(type -> parts.length == 1
-                        || type.getMembers().stream().map(JavaMember::getName).anyMatch(parts[1]::equals));
+                        || type.getMembers().stream().map(JavaMember::getName).anyMatch(parts[1]::equals)
+                        || classes.stream().anyMatch(nested -> nested.getName().equals(type.getName() + "$" + parts[1])));
     }
 
     @Test

@@ -23,19 +23,18 @@ import org.junit.jupiter.api.Test;
  */
 class BudgetTest {
 
-    private static final Size JAVA = new Size(18_700, 634_000);
-    private static final Size LUA = new Size(1_770, 58_000);
+    private static final Size JAVA = new Size(18_100, 609_000);
+    private static final Size LUA = new Size(1_640, 55_000);
     private static final int CLASS_LINES = 300;
 
-    /** Classes with a limit of their own. The first two have Camel's form: a field and two methods for each option, a line for each name. */
-    private static final Map<String, Integer> LARGER_CLASSES = Map.ofEntries(
-            Map.entry("RedisDelayConfiguration", 460),
-            Map.entry("RedisDelayConstants", 310),
-            Map.entry("ConsumerLoop", 410),
-            Map.entry("RedisDelayQueue", 400),
-            Map.entry("PartitionedQueue", 370),
-            Map.entry("RequestBatcher", 350),
-            Map.entry("ConsumerDeliveries", 330));
+    /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */
+    private static final Map<String, Integer> LARGER_CLASSES = Map.of(
+            "RedisDelayConfiguration", 450,
+            "ConsumerLoop", 420,
+            "RedisDelayQueue", 400,
+            "PartitionedQueue", 360,
+            "RequestBatcher", 340,
+            "ConsumerDeliveries", 330);
 
     private static final Pattern JAVA_COMMENT = Pattern.compile("(?s:/\\*.*?\\*/)|(?m)^\\s*//.*$");
     private static final Pattern LUA_COMMENT = Pattern.compile("(?m)^\\s*--.*$");
@@ -74,9 +73,11 @@ class BudgetTest {
 
     @Test
     void should_have_no_class_that_is_too_large() throws IOException {
-        assertThat(sizes("java", ".java", JAVA_COMMENT)).allSatisfy((name, size) -> assertThat(size.lines)
-                .as("lines of %s", name)
-                .isLessThanOrEqualTo(LARGER_CLASSES.getOrDefault(name, CLASS_LINES)));
+        Map<String, Size> tooLarge = sizes("java", ".java", JAVA_COMMENT);
+        tooLarge.entrySet()
+                .removeIf(each ->
+                        each.getValue().lines <= LARGER_CLASSES.getOrDefault(each.getKey(), CLASS_LINES));
+        assertThat(tooLarge).as("classes of more lines than they may have").isEmpty();
     }
 
     @Test
