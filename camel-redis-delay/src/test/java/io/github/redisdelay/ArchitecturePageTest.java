@@ -165,7 +165,8 @@ class ArchitecturePageTest {
                 .filter(type -> type.getSimpleName().equals(parts[0]))
                 .anyMatch(type -> parts.length == 1
                         || type.getMembers().stream().map(JavaMember::getName).anyMatch(parts[1]::equals)
-                        || classes.stream().anyMatch(nested -> nested.getName().equals(type.getName() + "$" + parts[1])));
+                        || classes.stream()
+                                .anyMatch(nested -> nested.getName().equals(type.getName() + "$" + parts[1])));
     }
 
     @Test

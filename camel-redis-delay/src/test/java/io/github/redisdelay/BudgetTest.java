@@ -75,8 +75,7 @@ class BudgetTest {
     void should_have_no_class_that_is_too_large() throws IOException {
         Map<String, Size> tooLarge = sizes("java", ".java", JAVA_COMMENT);
         tooLarge.entrySet()
-                .removeIf(each ->
-                        each.getValue().lines <= LARGER_CLASSES.getOrDefault(each.getKey(), CLASS_LINES));
+                .removeIf(each -> each.getValue().lines <= LARGER_CLASSES.getOrDefault(each.getKey(), CLASS_LINES));
         assertThat(tooLarge).as("classes of more lines than they may have").isEmpty();
     }
 
