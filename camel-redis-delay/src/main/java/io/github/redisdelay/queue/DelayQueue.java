@@ -97,7 +97,7 @@ public interface DelayQueue {
 
     /**
      * Pauses the queue for all consumers everywhere: from then on no claim gives a message. What was claimed before
-     * goes on and can be acknowledged. A consumer goes on claiming once in its safety interval and is given nothing; nobody
+     * goes on and can be acknowledged. A consumer goes on claiming at its turns and is given nothing; nobody
      * is woken for what becomes due; what is returned waits for {@link #resume}.
      *
      * @return whether it was not paused before

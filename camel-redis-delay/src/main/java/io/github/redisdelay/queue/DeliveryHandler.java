@@ -38,8 +38,8 @@ public interface DeliveryHandler {
     default void claimsFailing(Throwable error) {}
 
     /**
-     * A claim has found that the queue was paused or resumed, by whomever: at once while messages come, otherwise within
-     * the safety interval.
+     * A claim has found that the queue was paused or resumed, by whomever: at once while messages come, otherwise at
+     * its next turn.
      *
      * @param paused false if it was resumed
      */

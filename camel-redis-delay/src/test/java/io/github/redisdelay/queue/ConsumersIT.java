@@ -245,6 +245,8 @@ class ConsumersIT {
             }
             delivery.settle(Settlement.ACKNOWLEDGE);
         });
+        // Quick work stays with whoever has it: first with the one that stands still.
+        await().atMost(Duration.ofSeconds(30)).until(() -> begun.get() > 10);
         DelayQueueConsumer other = queue.consume(concurrent(1), executor, delivery -> {
             lateness.add(delivery.lateness());
             delivery.settle(Settlement.ACKNOWLEDGE);
@@ -253,7 +255,7 @@ class ConsumersIT {
         await().until(() -> queue.stats().join().leased() == 0);
         standing.stop(true);
         other.stop(true);
-        assertThat(begun.get()).as("messages of the one that stands still").isGreaterThan(100);
+        assertThat(begun.get()).as("messages of the one that stands still").isGreaterThanOrEqualTo(100);
         return lateness.stream().sorted().toList().get(groups * each * 999 / 1000 - 1);
     }
 

@@ -14,7 +14,6 @@ import io.github.redisdelay.queue.fake.PatientCaller;
 import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
@@ -155,7 +154,7 @@ class LostAnswerIT {
     }
 
     private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, ClaimCalls claims) {
-        ClaimRequest request = new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, ClaimIntent.LEAVE, 1);
+        ClaimRequest request = new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, false, 1);
         ClaimReply reply = get(claims.claim(request, new CompletableFuture<>()));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
@@ -254,15 +253,14 @@ class LostAnswerIT {
         ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1),
-                new CompletableFuture<>()));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1), new CompletableFuture<>()));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("m0", "m1", "m2");
         assertThat(reply.messages())
                 .extracting(ClaimReply.ClaimedMessage::attempt)
                 .containsOnly(1);
         assertThat(held().keys().get("leased").keySet()).containsExactly("m0", "m1", "m2");
         assertThat(get(claims.claim(
-                                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1),
+                                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1),
                                 new CompletableFuture<>()))
                         .messages())
                 .extracting(ClaimReply.ClaimedMessage::id)
@@ -278,8 +276,7 @@ class LostAnswerIT {
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1),
-                new CompletableFuture<>()));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1), new CompletableFuture<>()));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("b");
     }
 
@@ -293,8 +290,7 @@ class LostAnswerIT {
             claim(other, otherQueue, otherClaims);
         };
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, ClaimIntent.LEAVE, 1),
-                new CompletableFuture<>()));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1), new CompletableFuture<>()));
         assertThat(reply.messages()).isEmpty();
         assertThat(held().keys().get("state").get("a")).startsWith("attempts 2 ");
     }

@@ -10,7 +10,6 @@ import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
@@ -132,8 +131,7 @@ public abstract class RealQueueIT {
     }
 
     protected List<ClaimedDelivery> claim(DelayQueue from, ClaimCalls with, int messages, int ended) {
-        ClaimRequest request =
-                new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, ClaimIntent.LEAVE, 1);
+        ClaimRequest request = new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, false, 1);
         ClaimReply reply = get(with.claim(request, new CompletableFuture<>()));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(

@@ -13,10 +13,8 @@ import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.RedisClaimCalls;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
@@ -51,7 +49,7 @@ import org.redisson.config.Config;
 /** The rule of idle consumers on a real Redis: who is expected when, who is called for an event, and who is not. */
 class WaitersIT extends RealQueueIT {
 
-    private static final long SECOND = 10_000;
+    private static final long HELP = 10_000;
     private static final long SAFETY = 30_000_000;
     private static final long LONG_SAFETY = Duration.ofHours(5).toMillis() * 1_000;
 
@@ -83,25 +81,25 @@ class WaitersIT extends RealQueueIT {
                     () -> {});
             if (listens) {
                 // A session's first call calls its consumer, to find out whether that is allowed.
-                claim(0, ClaimIntent.FILL, SAFETY);
+                claim(0, false, SAFETY);
                 assertThat(heard()).containsExactly(SAFETY + " " + keys.base());
                 heard.clear();
             }
         }
 
-        ClaimReply claim(int messages, ClaimIntent intent, long safety) {
+        ClaimReply claim(int messages, boolean quick, long safety) {
             return get(claims.claim(
-                    new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, messages, intent, safety),
+                    new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, messages, quick, safety),
                     new CompletableFuture<>()));
         }
 
-        ClaimReply claim(int messages, ClaimIntent intent) {
-            return claim(messages, intent, LONG_SAFETY);
+        ClaimReply claim(int messages, boolean quick) {
+            return claim(messages, quick, LONG_SAFETY);
         }
 
         /** Looks for one message, finds none and waits. */
         ClaimReply look() {
-            ClaimReply reply = claim(1, ClaimIntent.FILL);
+            ClaimReply reply = claim(1, false);
             assertThat(reply.messages()).isEmpty();
             return reply;
         }
@@ -180,52 +178,72 @@ class WaitersIT extends RealQueueIT {
     void should_expect_one_that_is_alone_by_the_next_event() {
         ScheduleResult result = schedule("a", IN_AN_HOUR);
         ClaimReply reply = waiter("w").look();
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.FIRST);
-        assertThat(reply.safetyMicros()).isEqualTo(LONG_SAFETY);
+        assertThat(reply.againMicros()).isEqualTo(reply.nextDueMicros());
         assertThat(idle()).isEqualTo(Map.of(waiter("w").member, result.dueMicros()));
     }
 
     @Test
-    void should_expect_nobody_later_than_its_safety_interval() {
+    void should_give_turns_that_follow_each_other_at_the_safety_interval() {
         schedule("a", IN_AN_HOUR);
-        for (Waiter each : waiting(3)) {
-            ClaimReply reply = each.claim(1, ClaimIntent.FILL, SAFETY);
-            assertThat(each.promise()).isEqualTo(reply.timeMicros() + SAFETY);
-            assertThat(reply.safetyMicros()).isEqualTo(SAFETY);
+        long last = 0;
+        for (Waiter each : waiting(5)) {
+            ClaimReply reply = each.claim(1, false, SAFETY);
+            assertThat(each.promise())
+                    .isEqualTo(reply.timeMicros() + reply.againMicros())
+                    .isEqualTo((last == 0 ? reply.timeMicros() : last) + SAFETY);
+            last = each.promise();
         }
     }
 
     @Test
-    void should_expect_nobody_before_its_safety_interval_when_nothing_comes() {
+    void should_give_the_first_turn_that_nobody_has() {
+        long now = now();
+        for (int i = 1; i <= 20; i++) {
+            if (i != 5) {
+                set(keys()).add(now + i * SAFETY, bytes("x" + i + " nowhere"));
+                set(keys()).add(now + i * SAFETY + 1_000, bytes("y" + i + " nowhere"));
+            }
+        }
+        waiter("w").claim(1, false, SAFETY);
+        assertThat(waiter("w").promise()).isEqualTo(now + 5 * SAFETY + 1_000);
+        waiter("v").claim(1, false, SAFETY);
+        assertThat(waiter("v").promise()).isEqualTo(now + 21 * SAFETY + 1_000);
+    }
+
+    @Test
+    void should_give_the_turn_behind_the_last_to_all_others() {
+        long now = now();
+        for (int i = 1; i <= 24; i++) {
+            set(keys()).add(now + i * SAFETY, bytes("x" + i + " nowhere"));
+        }
         for (Waiter each : waiting(3)) {
-            ClaimReply reply = each.look();
-            assertThat(reply.duty()).isEqualTo(WakeupDuty.NONE);
-            assertThat(each.promise()).isEqualTo(reply.timeMicros() + LONG_SAFETY);
+            each.claim(1, false, SAFETY);
+            assertThat(each.promise()).isEqualTo(now + 25 * SAFETY);
         }
     }
 
     @Test
-    void should_expect_a_second_one_ten_milliseconds_later_and_no_third() {
+    void should_expect_one_by_the_event_and_no_other() {
         long due = schedule("a", IN_AN_HOUR).dueMicros();
-        List<Waiter> all = waiting(5);
-        List<WakeupDuty> expected = all.stream().map(each -> each.look().duty()).toList();
-        assertThat(expected)
-                .containsExactly(
-                        WakeupDuty.FIRST, WakeupDuty.BACKUP, WakeupDuty.NONE, WakeupDuty.NONE, WakeupDuty.NONE);
+        List<Waiter> all = waiting(4);
+        all.forEach(Waiter::look);
         assertThat(all.get(0).promise()).isEqualTo(due);
-        assertThat(all.get(1).promise()).isEqualTo(due + SECOND);
+        assertThat(all.subList(1, 4))
+                .allSatisfy(each -> assertThat(each.promise()).isGreaterThan(due));
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
     }
 
     @Test
-    void should_expect_the_same_ones_again_when_they_claim_again() {
+    void should_expect_the_same_one_again_when_all_claim_again() {
         long due = schedule("a", IN_AN_HOUR).dueMicros();
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        assertThat(all.get(1).look().duty()).isEqualTo(WakeupDuty.BACKUP);
-        assertThat(all.get(0).look().duty()).isEqualTo(WakeupDuty.FIRST);
-        assertThat(all.get(2).look().duty()).isEqualTo(WakeupDuty.NONE);
-        assertThat(idle()).containsEntry(all.get(0).member, due).containsEntry(all.get(1).member, due + SECOND);
+        all.get(1).look();
+        all.get(0).look();
+        all.get(2).look();
+        assertThat(all.get(0).promise()).isEqualTo(due);
+        assertThat(all.subList(1, 3))
+                .allSatisfy(each -> assertThat(each.promise()).isGreaterThan(due));
     }
 
     @Test
@@ -233,36 +251,14 @@ class WaitersIT extends RealQueueIT {
         schedule("a", LONG_AGO);
         assertThat(claim(1)).hasSize(1);
         ClaimReply reply = waiter("w").look();
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.FIRST);
+        assertThat(reply.againMicros()).isEqualTo(reply.nextExpiryMicros());
         assertThat(waiter("w").promise()).isEqualTo(reply.timeMicros() + reply.nextExpiryMicros());
-    }
-
-    @Test
-    void should_have_each_come_less_often_where_many_wait() {
-        schedule("a", IN_AN_HOUR);
-        List<Waiter> all = waiting(3);
-        all.forEach(Waiter::look);
-        long far = now() + 10 * LONG_SAFETY;
-        for (int i = 0; i < 15; i++) {
-            set(keys()).add(far + i, bytes("x" + i + " nowhere"));
-        }
-        ClaimReply reply = all.get(2).look();
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.NONE);
-        assertThat(reply.safetyMicros()).as("for 18").isEqualTo(LONG_SAFETY * 18 / 10);
-        assertThat(all.get(2).promise()).isEqualTo(reply.timeMicros() + reply.safetyMicros());
-        assertThat(all.get(0).look().safetyMicros())
-                .as("of one who is counted on")
-                .isEqualTo(LONG_SAFETY);
-        for (int i = 15; i < 200; i++) {
-            set(keys()).add(far + i, bytes("x" + i + " nowhere"));
-        }
-        assertThat(all.get(2).look().safetyMicros()).isEqualTo(LONG_SAFETY * 3);
     }
 
     // The consumers that are called for an event that is earlier than those they know.
 
     @Test
-    void should_call_the_two_who_would_come_next_and_nobody_else() {
+    void should_call_the_one_who_would_come_next_and_nobody_else() {
         List<Waiter> all = waiting(5);
         all.forEach(Waiter::look);
         long now = now();
@@ -270,15 +266,11 @@ class WaitersIT extends RealQueueIT {
         put(all.get(3), now + micros(Duration.ofHours(2)));
         put(all.get(1), now + micros(Duration.ofHours(3)));
         ScheduleResult result = schedule("a", IN_AN_HOUR);
-        long wait = result.dueMicros() - result.scheduledMicros();
-        assertThat(all.get(3).heard()).containsExactly(call(wait));
-        assertThat(all.get(1).heard()).containsExactly(call(wait + SECOND));
-        for (int other : new int[] {0, 2, 4}) {
+        assertThat(all.get(3).heard()).containsExactly(call(result.dueMicros() - result.scheduledMicros()));
+        assertThat(all.get(3).promise()).isEqualTo(result.dueMicros());
+        for (int other : new int[] {0, 1, 2, 4}) {
             assertThat(all.get(other).heard()).isEmpty();
         }
-        assertThat(idle())
-                .containsEntry(all.get(3).member, result.dueMicros())
-                .containsEntry(all.get(1).member, result.dueMicros() + SECOND);
     }
 
     @Test
@@ -288,23 +280,9 @@ class WaitersIT extends RealQueueIT {
         all.forEach(Waiter::look);
         schedule("b", DueTime.after(HOUR.plusMillis(1)));
         put(all.get(0), now() + 60_000_000);
-        put(all.get(1), now() + 70_000_000);
-        // Earlier than the first one, but both come before anyway.
+        // Earlier than the first one, but one comes before anyway.
         schedule("c", DueTime.after(HOUR.minusMinutes(1)));
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
-    }
-
-    @Test
-    void should_call_only_the_one_that_is_missing() {
-        List<Waiter> all = waiting(3);
-        all.forEach(Waiter::look);
-        long soon = now() + 60_000_000;
-        put(all.get(2), soon);
-        ScheduleResult result = schedule("a", IN_AN_HOUR);
-        assertThat(all.get(0).heard()).containsExactly(call(result.dueMicros() - result.scheduledMicros() + SECOND));
-        assertThat(all.get(1).heard()).isEmpty();
-        assertThat(all.get(2).heard()).isEmpty();
-        assertThat(all.get(2).promise()).isEqualTo(soon);
     }
 
     @Test
@@ -313,45 +291,7 @@ class WaitersIT extends RealQueueIT {
         all.forEach(Waiter::look);
         schedule("a", LONG_AGO);
         assertThat(all.get(0).heard()).containsExactly(call(0));
-        assertThat(all.get(1).heard()).containsExactly(call(SECOND));
-    }
-
-    @Test
-    void should_not_count_on_those_who_look_before_the_event_only_because_their_safety_interval_ends() {
-        List<Waiter> all = waiting(4);
-        all.forEach(Waiter::look);
-        long now = now();
-        put(all.get(0), now + 15_000_000);
-        put(all.get(1), now + 16_000_000);
-        // They may be dead by then: they are told of it, which costs them no claim.
-        ScheduleResult result = schedule("a", DueTime.after(Duration.ofSeconds(25)));
-        assertThat(all.get(0).heard()).hasSize(1);
-        assertThat(all.get(1).heard()).hasSize(1);
-        assertThat(all.get(0).promise()).isEqualTo(result.dueMicros());
-        assertThat(all.get(1).promise()).isEqualTo(result.dueMicros() + SECOND);
-        // And one who claims takes it itself.
-        put(all.get(0), now + 15_000_000);
-        put(all.get(1), now + 16_000_000);
-        assertThat(all.get(2).look().duty()).isEqualTo(WakeupDuty.FIRST);
-        assertThat(all.get(2).promise()).isEqualTo(result.dueMicros());
-        assertThat(all.get(0).promise()).as("of the second one, who was called").isEqualTo(result.dueMicros() + SECOND);
-        assertThat(all.get(0).heard()).hasSize(2);
-        assertThat(all.get(1).heard()).hasSize(1);
-        assertThat(all.get(3).look().duty()).isEqualTo(WakeupDuty.NONE);
-    }
-
-    @Test
-    void should_call_one_more_where_only_the_second_has_promised() {
-        List<Waiter> all = waiting(3);
-        all.forEach(Waiter::look);
-        long due = now() + 20_000_000;
-        put(all.get(2), due + SECOND);
-        schedule("a", new DueTime(false, due));
-        assertThat(all.get(0).promise()).isEqualTo(due);
-        assertThat(all.get(0).heard()).hasSize(1);
         assertThat(all.get(1).heard()).isEmpty();
-        assertThat(all.get(2).heard()).isEmpty();
-        assertThat(all.get(2).promise()).isEqualTo(due + SECOND);
     }
 
     private enum Earlier {
@@ -380,57 +320,54 @@ class WaitersIT extends RealQueueIT {
         }
         long wait = what == Earlier.RESCHEDULED || what == Earlier.RETURNED ? 60_000_000 : 0;
         assertThat(all.get(0).heard()).containsExactly(call(wait));
-        assertThat(all.get(1).heard()).containsExactly(call(wait + SECOND));
+        assertThat(all.get(1).heard()).isEmpty();
         assertThat(all.get(2).heard()).isEmpty();
     }
 
     @Test
-    void should_call_others_when_what_is_due_waits_though_both_had_promised() {
+    void should_call_another_when_what_is_due_waits_though_one_had_promised() {
         schedule("a", LONG_AGO);
-        List<Waiter> all = waiting(4);
-        // Two that have died, and two that sleep.
+        List<Waiter> all = waiting(3);
+        // One that has died, and two that sleep.
         long now = now();
         put(all.get(0), now - 1_000_000);
-        put(all.get(1), now - 990_000);
-        put(all.get(2), now + LONG_SAFETY);
-        put(all.get(3), now + LONG_SAFETY + 1);
+        put(all.get(1), now + LONG_SAFETY);
+        put(all.get(2), now + LONG_SAFETY + 1);
         schedule("b", IN_AN_HOUR);
-        assertThat(all.get(2).heard()).hasSize(1);
-        assertThat(all.get(3).heard()).hasSize(1);
         assertThat(all.get(0).heard()).isEmpty();
-        schedule("c", IN_AN_HOUR);
-        assertThat(all.get(1).heard()).isEmpty();
+        assertThat(all.get(1).heard()).containsExactly(call(0));
+        assertThat(all.get(2).heard()).isEmpty();
     }
 
     // The promises after a claim that gives something.
 
     @Test
-    void should_let_one_with_full_hands_leave_and_call_those_who_are_missing() {
+    void should_let_one_with_full_hands_leave_and_call_another() {
         List<Waiter> all = waiting(4);
         all.forEach(Waiter::look);
         schedule("a", LONG_AGO);
         long due = schedule("b", IN_AN_HOUR).dueMicros();
         long far = now() + LONG_SAFETY;
         all.forEach(each -> put(each, far));
-        long soon = now() + 60_000_000;
-        put(all.get(1), soon);
-        int before = all.get(2).heard().size();
-        ClaimReply reply = all.get(0).claim(1, ClaimIntent.FILL);
+        put(all.get(2), far - 1);
+        List<Integer> before = all.stream().map(each -> each.heard().size()).toList();
+        ClaimReply reply = all.get(0).claim(1, false);
         assertThat(reply.messages()).hasSize(1);
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.LEFT);
+        assertThat(reply.againMicros()).isEqualTo(-1);
         assertThat(all.get(0).promise()).isNull();
-        assertThat(all.get(1).promise()).as("of one who comes before").isEqualTo(soon);
-        assertThat(all.get(2).heard()).hasSize(before + 1);
-        assertThat(all.get(2).promise()).isEqualTo(due + SECOND);
+        assertThat(all.get(1).promise()).isEqualTo(far);
+        assertThat(all.get(1).heard()).hasSize(before.get(1));
+        assertThat(all.get(2).promise()).isEqualTo(due);
+        assertThat(all.get(2).heard()).hasSize(before.get(2) + 1);
         assertThat(all.get(3).promise()).isEqualTo(far);
     }
 
     @Test
     void should_let_one_leave_that_waited_for_a_single_message_though_nobody_else_could_come() {
         schedule("a", LONG_AGO);
-        ClaimReply reply = waiter("w").claim(1, ClaimIntent.FILL);
+        ClaimReply reply = waiter("w").claim(1, false);
         assertThat(reply.messages()).hasSize(1);
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.LEFT);
+        assertThat(reply.againMicros()).isEqualTo(-1);
         assertThat(idle()).isEmpty();
     }
 
@@ -438,11 +375,11 @@ class WaitersIT extends RealQueueIT {
     void should_keep_one_that_has_room_for_more_or_is_quick() {
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        for (ClaimIntent intent : List.of(ClaimIntent.STAY, ClaimIntent.QUICK)) {
-            schedule("a-" + intent, LONG_AGO);
-            ClaimReply reply = all.get(0).claim(1, intent);
+        for (boolean quick : new boolean[] {false, true}) {
+            schedule("a-" + quick, LONG_AGO);
+            ClaimReply reply = all.get(0).claim(quick ? 1 : 2, quick);
             assertThat(reply.messages()).hasSize(1);
-            assertThat(reply.duty()).isNotEqualTo(WakeupDuty.LEFT);
+            assertThat(reply.againMicros()).isNotNegative();
             assertThat(all.get(0).promise()).isNotNull();
         }
     }
@@ -457,10 +394,9 @@ class WaitersIT extends RealQueueIT {
         schedule("b", new DueTime(false, due));
         all.forEach(each -> put(each, far));
         int before = all.stream().mapToInt(each -> each.heard().size()).sum();
-        put(all.get(1), due + SECOND);
-        ClaimReply reply = all.get(0).claim(1, ClaimIntent.QUICK);
+        ClaimReply reply = all.get(0).claim(1, true);
         assertThat(reply.messages()).hasSize(1);
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.FIRST);
+        assertThat(reply.againMicros()).isEqualTo(due - reply.timeMicros());
         assertThat(all.get(0).promise()).isEqualTo(due);
         assertThat(all.stream().mapToInt(each -> each.heard().size()).sum()).isEqualTo(before);
     }
@@ -477,14 +413,14 @@ class WaitersIT extends RealQueueIT {
             put(all.get(i), far + i);
         }
         List<Integer> before = all.stream().map(each -> each.heard().size()).toList();
-        ClaimReply reply = all.get(0).claim(2, ClaimIntent.FILL);
+        ClaimReply reply = all.get(0).claim(2, false);
         assertThat(reply.messages()).hasSize(1);
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.NONE);
+        assertThat(all.get(0).promise()).isGreaterThan(due);
         assertThat(all.get(1).promise()).isEqualTo(due);
-        assertThat(all.get(2).promise()).isEqualTo(due + SECOND);
+        assertThat(all.get(2).promise()).isEqualTo(far + 2);
         assertThat(all.get(3).promise()).isEqualTo(far + 3);
         assertThat(all.get(1).heard()).hasSize(before.get(1) + 1);
-        assertThat(all.get(2).heard()).hasSize(before.get(2) + 1);
+        assertThat(all.get(2).heard()).hasSize(before.get(2));
         assertThat(all.get(3).heard()).hasSize(before.get(3));
     }
 
@@ -500,11 +436,11 @@ class WaitersIT extends RealQueueIT {
             put(all.get(i), far + i);
         }
         List<Integer> before = all.stream().map(each -> each.heard().size()).toList();
-        ClaimReply reply = all.get(0).claim(2, ClaimIntent.STAY);
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.FIRST);
+        ClaimReply reply = all.get(0).claim(2, true);
+        assertThat(reply.againMicros()).isZero();
         assertThat(all.get(0).promise()).isEqualTo(reply.timeMicros());
-        assertThat(all.get(1).promise()).isEqualTo(reply.timeMicros() + SECOND);
-        assertThat(all.get(1).heard()).hasSize(before.get(1) + 1).endsWith(call(SECOND));
+        assertThat(all.get(1).promise()).isEqualTo(reply.timeMicros() + HELP);
+        assertThat(all.get(1).heard()).hasSize(before.get(1) + 1).endsWith(call(HELP));
         assertThat(all.get(2).heard()).hasSize(before.get(2));
         assertThat(all.get(3).heard()).hasSize(before.get(3));
     }
@@ -516,14 +452,12 @@ class WaitersIT extends RealQueueIT {
         long due = schedule("a", IN_AN_HOUR).dueMicros();
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        ClaimReply reply = all.get(0).claim(0, ClaimIntent.FILL);
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.LEFT);
+        ClaimReply reply = all.get(0).claim(0, false);
+        assertThat(reply.againMicros()).isEqualTo(-1);
         assertThat(all.get(0).promise()).isNull();
-        // The second one stays the second one.
-        assertThat(all.get(1).promise()).isEqualTo(due + SECOND);
-        assertThat(all.get(2).promise()).isEqualTo(due);
-        assertThat(all.get(1).heard()).isEmpty();
-        assertThat(all.get(2).heard()).hasSize(1);
+        assertThat(all.get(1).promise()).isEqualTo(due);
+        assertThat(all.get(1).heard()).hasSize(1);
+        assertThat(all.get(2).heard()).isEmpty();
         assertThat(all.get(0).heard()).isEmpty();
     }
 
@@ -540,15 +474,8 @@ class WaitersIT extends RealQueueIT {
     @Test
     void should_give_nothing_to_one_that_leaves() {
         schedule("a", LONG_AGO);
-        assertThat(waiter("w").claim(0, ClaimIntent.FILL).messages()).isEmpty();
+        assertThat(waiter("w").claim(0, false).messages()).isEmpty();
         assertThat(held("delayed")).containsExactly("a");
-        assertThat(idle()).isEmpty();
-    }
-
-    @Test
-    void should_leave_when_it_does_not_wait_for_more() {
-        put(waiter("w"), now() + LONG_SAFETY);
-        assertThat(waiter("w").claim(1, ClaimIntent.LEAVE).duty()).isEqualTo(WakeupDuty.LEFT);
         assertThat(idle()).isEmpty();
     }
 
@@ -574,7 +501,7 @@ class WaitersIT extends RealQueueIT {
         assertThat(all.get(0).heard()).isEmpty();
         assertThat(all.get(1).heard()).isEmpty();
         assertThat(all.get(2).heard()).hasSize(1);
-        assertThat(all.get(3).heard()).hasSize(1);
+        assertThat(all.get(3).heard()).isEmpty();
         all.get(3).look();
         assertThat(idle()).containsOnlyKeys(all.get(2).member, all.get(3).member);
     }
@@ -596,13 +523,13 @@ class WaitersIT extends RealQueueIT {
         ScheduleResult result = schedule("a", IN_AN_HOUR);
         long wait = result.dueMicros() - result.scheduledMicros();
         assertThat(alive.get(0).heard()).containsExactly(call(wait));
-        assertThat(alive.get(1).heard()).containsExactly(call(wait + SECOND));
+        assertThat(alive.get(1).heard()).isEmpty();
         assertThat(alive.get(2).heard()).isEmpty();
         // The promises of the dead do not count, neither now nor for the next event.
         assertThat(dead).allSatisfy(each -> assertThat(each.promise()).isZero());
-        assertThat(between.promise()).isZero();
+        assertThat(between.promise()).isEqualTo(far + 11);
         alive.get(2).look();
-        assertThat(idle()).hasSize(3);
+        assertThat(idle()).hasSize(4);
     }
 
     @Test
@@ -630,7 +557,7 @@ class WaitersIT extends RealQueueIT {
         put(waiter("w"), far + 2);
         long due = schedule("a", IN_AN_HOUR).dueMicros();
         assertThat(first.promise()).isEqualTo(due);
-        assertThat(second.promise()).isEqualTo(due + SECOND);
+        assertThat(second.promise()).isEqualTo(far + 1);
         assertThat(waiter("w").heard()).isEmpty();
     }
 
@@ -651,17 +578,17 @@ class WaitersIT extends RealQueueIT {
     // Pauses, dead letters, and what may go wrong.
 
     @Test
-    void should_call_nobody_while_paused_and_two_when_resumed() {
+    void should_call_nobody_while_paused_and_one_when_resumed() {
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
         get(queue.pause());
         schedule("a", LONG_AGO);
         ClaimReply reply = all.get(2).look();
-        assertThat(reply.duty()).isEqualTo(WakeupDuty.NONE);
+        assertThat(reply.againMicros()).isPositive();
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
         get(queue.resume());
         assertThat(all.get(0).heard()).containsExactly(call(0));
-        assertThat(all.get(1).heard()).containsExactly(call(SECOND));
+        assertThat(all.get(1).heard()).isEmpty();
         assertThat(all.get(2).heard()).isEmpty();
     }
 
@@ -678,7 +605,7 @@ class WaitersIT extends RealQueueIT {
         assertThat(called).as("calls when it was scheduled").isEqualTo(1);
         assertThat(idle(keys().dead())).containsOnlyKeys(ofDead.member);
         put(waiter("w"), now() + LONG_SAFETY); // else it may have been taken to be dead, as it does not come
-        assertThat(ofDead.claim(1, ClaimIntent.FILL).messages()).hasSize(1);
+        assertThat(ofDead.claim(1, false).messages()).hasSize(1);
         assertThat(idle(keys().dead())).isEmpty();
         assertThat(idle()).containsOnlyKeys(waiter("w").member);
     }
@@ -712,17 +639,19 @@ class WaitersIT extends RealQueueIT {
             bytes("100000"),
             bytes(keys().base()),
             bytes(all.get(0).member),
-            bytes("fill"),
+            bytes("0"),
             bytes(String.valueOf(SAFETY))
         };
         List<Object> keys = keys().of(LuaScript.CLAIM);
         ClaimReply first = ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)));
-        assertThat(first.duty()).isEqualTo(WakeupDuty.LEFT);
+        assertThat(first.againMicros()).isEqualTo(-1);
         Map<String, Long> idle = idle();
         List<List<String>> heard = all.stream().map(Waiter::heard).toList();
         ClaimReply again = ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)));
         assertThat(again.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("a");
-        assertThat(again.duty()).as("told to one whose promise may be gone").isEqualTo(WakeupDuty.LEFT);
+        assertThat(again.againMicros())
+                .as("told to one whose promise may be gone")
+                .isEqualTo(-1);
         assertThat(idle()).isEqualTo(idle);
         assertThat(all.stream().map(Waiter::heard).toList()).isEqualTo(heard);
         // One that left is told that it has left, however often it asks.
@@ -730,8 +659,8 @@ class WaitersIT extends RealQueueIT {
         arguments[4] = bytes("0");
         for (int i = 0; i < 2; i++) {
             assertThat(ClaimReply.parse((List<?>) get(caller.call(LuaScript.CLAIM, keys, arguments, 1)))
-                            .duty())
-                    .isEqualTo(WakeupDuty.LEFT);
+                            .againMicros())
+                    .isEqualTo(-1);
         }
     }
 
@@ -754,14 +683,14 @@ class WaitersIT extends RealQueueIT {
                 ClaimCalls first = ClientAccess.consumers(other).newClaims(full.address(), error -> {});
                 ClaimCalls second = ClientAccess.consumers(other).newClaims(full.address(), error -> {});
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
-                List<WakeupDuty> expected = new ArrayList<>();
+                List<Long> expected = new ArrayList<>();
                 for (ClaimCalls claims : List.of(first, second)) {
                     expected.add(get(claims.claim(
-                                    new ClaimRequest(FakeHost.randomClaimId(), 1, 1, 1, ClaimIntent.FILL, LONG_SAFETY),
+                                    new ClaimRequest(FakeHost.randomClaimId(), 1, 1, 1, false, LONG_SAFETY),
                                     new CompletableFuture<>()))
-                            .duty());
+                            .againMicros());
                 }
-                assertThat(expected).containsExactly(WakeupDuty.FIRST, WakeupDuty.BACKUP);
+                assertThat(expected.get(0)).isPositive().isLessThan(expected.get(1));
                 QueueSnapshot before =
                         QueueSnapshot.read(redisson, full.address().keys());
                 assertThat(before.keys().get("waiters")).hasSize(2);

@@ -11,11 +11,12 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.StateRecord;
 import io.github.redisdelay.queue.internal.format.StoredBody;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 /** Claims that a test answers, one by one. */
 public final class FakeClaims implements ClaimCalls {
@@ -23,6 +24,7 @@ public final class FakeClaims implements ClaimCalls {
     /** A claim that was sent. */
     public record Sent(ClaimRequest request, long atNanos, CompletableFuture<ClaimReply> answer) {}
 
+    public static final Duration SAFETY = Duration.ofSeconds(30);
     public static final long TIME = 1_700_000_000_000_000L;
 
     private final Timers timers;
@@ -87,7 +89,16 @@ public final class FakeClaims implements ClaimCalls {
     /** A reply; null means that there is no such thing. */
     public static ClaimReply reply(Duration nextDue, Duration nextExpiry, ClaimReply.ClaimedMessage... messages) {
         return new ClaimReply(
-                TIME, micros(nextDue), micros(nextExpiry), 30_000_000, WakeupDuty.FIRST, List.of(messages), List.of());
+                TIME, micros(nextDue), micros(nextExpiry), again(nextDue, nextExpiry), List.of(messages), List.of());
+    }
+
+    /** As of one that comes by the next event. */
+    private static long again(Duration nextDue, Duration nextExpiry) {
+        return Stream.of(nextDue, nextExpiry, SAFETY)
+                .filter(Objects::nonNull)
+                .mapToLong(FakeClaims::micros)
+                .min()
+                .orElseThrow();
     }
 
     public static ClaimReply.ClaimedMessage message(String id) {

@@ -5,7 +5,6 @@ import static io.github.redisdelay.queue.model.QueueSnapshot.latin;
 
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.ScheduleRequest;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -676,15 +675,15 @@ public final class QueueModel {
         dropped.forEach(this::remove);
         dropPriorities();
         calls.put(session, new Call(sequence, time, packed(ids), claim, ids));
-        WaitersModel.Answer answer = waiters.claim(
+        long again = waiters.claim(
                 text(arguments[8]),
                 time,
                 nextEvent(),
                 ids.size(),
                 asked,
-                text(arguments[9]),
+                text(arguments[9]).equals("1"),
                 Long.parseLong(text(arguments[10])));
-        return claimReply(ids, dropped, time, answer);
+        return claimReply(ids, dropped, time, again);
     }
 
     private List<byte[]> claimAgain(Call call, Object[] arguments, long time) {
@@ -692,8 +691,7 @@ public final class QueueModel {
         List<String> ids = call.claimed.stream()
                 .filter(id -> holds(id, claim) && messages.containsKey(id))
                 .toList();
-        return claimReply(
-                ids, List.of(), time, new WaitersModel.Answer(WakeupDuty.LEFT, Long.parseLong(text(arguments[10]))));
+        return claimReply(ids, List.of(), time, -1);
     }
 
     /** Their number, that of the lengths, these, and then all, as a claim keeps them for a repeat. */
@@ -723,11 +721,11 @@ public final class QueueModel {
         return paused > 0 ? null : all.stream().min(Comparator.naturalOrder()).orElse(null);
     }
 
-    private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time, WaitersModel.Answer answer) {
-        ByteBuffer head = ByteBuffer.allocate(44).order(ByteOrder.LITTLE_ENDIAN);
+    private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time, long again) {
+        ByteBuffer head = ByteBuffer.allocate(40).order(ByteOrder.LITTLE_ENDIAN);
         head.putDouble(time).putDouble(untilFirst(dueTimes(), time)).putDouble(untilFirst(leased.values(), time));
-        head.putDouble(answer.safetyMicros());
-        head.putInt(ids.size()).putInt(dropped.size()).putInt(answer.duty().ordinal());
+        head.putDouble(again);
+        head.putInt(ids.size()).putInt(dropped.size());
         List<byte[]> reply = new ArrayList<>();
         reply.add(head.array());
         reply.add(lengths(ids.stream().map(String::length).toList()));

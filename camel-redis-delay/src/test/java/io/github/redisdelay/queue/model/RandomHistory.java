@@ -20,7 +20,6 @@ import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
@@ -344,7 +343,7 @@ public final class RandomHistory {
                 1 + delay(),
                 messages,
                 random.nextInt(messages + 1),
-                any(List.of(ClaimIntent.values())),
+                random.nextBoolean(),
                 any(List.of(1_000L, 12_000L, 3_000_000L, 30_000_000L, 60 * MINUTE)));
         consumer.claim = consumer.claims.claim(request, new CompletableFuture<>());
         consumer.claim.thenAccept(reply -> {

@@ -1,35 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.model;
 
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The rule of idle consumers in plain Java: what {@code wakeup.lua} and the promise in {@code claim.lua} should do. */
+/** The rule of idle consumers in plain Java: what {@code wakeup.lua} and the end of {@code claim.lua} should do. */
 public final class WaitersModel {
 
-    public static final long SECOND = 10_000;
+    /** So much later comes one more, while more is due than claims give. */
+    public static final long HELP = 10_000;
+
     public static final long OVERDUE = 25_000;
     /** How many are looked at in one call, if nobody hears those before. */
-    public static final int MOST = 66;
-    /** All look again within this time, unless there are many. */
-    public static final long FAR = 30_000_000;
-    /** With more than this many among them the safety interval grows, up to so many times. */
-    public static final int MANY = 10;
+    public static final int MOST = 65;
+    /** So many turns follow each other. */
+    public static final int TURNS = 24;
 
-    public static final int LONGEST = 3;
-
-    private static final long NEVER = Long.MAX_VALUE;
     /** A promise of nobody. */
     private static final long DEAD = 0;
 
@@ -49,7 +40,7 @@ public final class WaitersModel {
         this.line = line;
     }
 
-    /** The consumers among the waiters, and when each has promised to come. */
+    /** The consumers among the waiters, and when each comes. */
     public Map<String, Long> promises() {
         return new TreeMap<>(promises);
     }
@@ -58,12 +49,12 @@ public final class WaitersModel {
         return promises.isEmpty();
     }
 
-    /** The consumer that has promised to come first; null if nobody waits. */
+    /** The consumer that comes first; null if nobody waits. */
     public String first() {
         return order.isEmpty() ? null : order.first().member;
     }
 
-    /** When a consumer has promised to come; null if it is not among them. */
+    /** When a consumer comes; null if it is not among them. */
     public Long promise(String member) {
         return promises.get(member);
     }
@@ -98,48 +89,20 @@ public final class WaitersModel {
         return found;
     }
 
-    /**
-     * Tells whether a promise counts for an event: not that of one who would come before it only because its safety interval
-     * ends, as nobody knows whether it still lives; unless the event is so far away that all who live look before it.
-     */
-    public static boolean counts(long at, long event, long now) {
-        return at <= now + OVERDUE || at >= event - OVERDUE || event - now > FAR;
-    }
-
-    /** The promises that count for an event, without one's own: two at the most. */
-    private List<Long> counted(long event, long now, String member) {
-        return order.stream()
-                .filter(promise -> promise.at >= now - OVERDUE && !promise.member.equals(member))
-                .map(Promise::at)
-                .filter(at -> counts(at, event, now))
-                .limit(2)
-                .toList();
-    }
-
-    /** Calls those who are missing for an event that comes before all others. */
-    public void cover(long nextEvent, long now) {
+    /** Calls one if nobody comes by an event that comes before all others. Whether somebody comes. */
+    public boolean cover(long nextEvent, long now) {
         long event = Math.max(nextEvent, now);
-        Deque<Long> missing = new ArrayDeque<>(List.of(event, event + SECOND));
-        List<Long> counted = counted(event, now, "");
-        if (!counted.isEmpty() && counted.get(0) <= event) {
-            missing.remove(event);
-            counted = counted.subList(1, counted.size());
-        }
-        if (!counted.isEmpty() && counted.get(0) <= event + SECOND) {
-            missing.remove(event + SECOND);
-        }
-        Map<String, Long> given = new LinkedHashMap<>();
-        // The scripts look at two, and only then at more, sixteen at a time.
         for (Promise promise : from(now - OVERDUE, MOST)) {
-            if (missing.isEmpty()) {
-                break;
+            if (promise.at <= event) {
+                return true;
             }
-            if (promise.at > event + SECOND || !counts(promise.at, event, now)) {
-                boolean heard = line.call(promise.member, missing.peek() - now);
-                given.put(promise.member, heard ? missing.poll() : DEAD);
+            boolean heard = line.call(promise.member, event - now);
+            put(promise.member, heard ? event : DEAD);
+            if (heard) {
+                return true;
             }
         }
-        given.forEach(this::put);
+        return false;
     }
 
     /**
@@ -153,78 +116,59 @@ public final class WaitersModel {
         }
     }
 
-    /** When a consumer is expected after a claim, and what its safety interval is until then. */
-    public record Answer(WakeupDuty duty, long safetyMicros) {}
-
     /**
      * A claim.
      *
      * @param event when the next message is due or lease ends after it; null if nothing comes
      * @param given how many messages it gave
      * @param wanted how many were asked for
-     * @param intent the word of {@link ClaimIntent}
+     * @param interval how far apart turns are
+     * @return in how many microseconds the consumer comes again; -1 if it does not wait
      */
-    public Answer claim(String member, long now, Long event, int given, int wanted, String intent, long safetyMicros) {
+    public long claim(String member, long now, Long event, int given, int wanted, boolean quick, long interval) {
         while (!order.isEmpty() && order.first().at < now - OVERDUE) {
             remove(order.first().member);
         }
         if (member.isEmpty()) {
-            return new Answer(WakeupDuty.LEFT, safetyMicros);
+            return -1;
         }
-        List<Long> others = from(now - OVERDUE, 3).stream()
-                .filter(promise -> !promise.member.equals(member))
-                .map(Promise::at)
-                .toList();
-        boolean alone = others.isEmpty();
-        if (wanted == 0 || intent.equals("leave") || (intent.equals("fill") && given == wanted)) {
-            remove(member);
+        remove(member);
+        if (wanted == 0 || (given == wanted && !quick)) {
             if (event != null) {
                 cover(event, now);
             }
-            return new Answer(WakeupDuty.LEFT, safetyMicros);
+            return -1;
         }
-        boolean moreDue = event != null && event <= now;
-        long next = event == null ? NEVER : Math.max(event, now);
-        boolean twoOthers = others.size() > 1;
-        List<Long> counted = event == null ? List.of() : counted(next, now, member);
-        long first = counted.isEmpty() ? NEVER : counted.get(0);
-        long second = counted.size() < 2 ? NEVER : counted.get(1);
-        WakeupDuty expected = WakeupDuty.NONE;
-        long mine = NEVER;
-        if (event != null) {
-            boolean itself = given == 0 || intent.equals("quick");
-            if (moreDue || alone || (itself && first > next)) {
-                expected = WakeupDuty.FIRST;
-                mine = next;
-            } else if (!twoOthers || (itself && second > next + SECOND)) {
-                expected = WakeupDuty.BACKUP;
-                mine = next + SECOND;
+        boolean more = event != null && event <= now;
+        boolean itself = event != null;
+        if (event != null && !order.isEmpty()) {
+            long target = more ? now + HELP : event;
+            boolean covered = order.first().at <= target;
+            if (!covered && (more || (given > 0 && !quick))) {
+                covered = cover(target, now);
             }
+            itself = more || !covered;
         }
-        long safety = safetyMicros;
-        if (expected == WakeupDuty.NONE && twoOthers) {
-            double times = Math.max(1, Math.min(promises.size() / (double) MANY, LONGEST));
-            safety = (long) Math.floor(safetyMicros * times);
+        long mine = itself && event <= now + interval ? Math.max(event, now) : turn(now, interval);
+        if (itself) {
+            mine = Math.min(mine, Math.max(event, now));
         }
-        mine = Math.min(mine, now + safety);
         put(member, mine);
-        if (moreDue) {
-            coverBacklog(now);
-        } else if (event != null && !alone) {
-            long[] all = {mine, first, second};
-            Arrays.sort(all);
-            if (all[0] > next || all[1] > next + SECOND) {
-                cover(next, now);
-            }
-        }
-        return new Answer(expected, safety);
+        return mine - now;
     }
 
-    private void coverBacklog(long now) {
-        List<Promise> next = from(now + 1, 1);
-        if (!next.isEmpty() && next.get(0).at > now + SECOND) {
-            String member = next.get(0).member;
-            put(member, line.call(member, SECOND) ? now + SECOND : DEAD);
+    /** The first turn that is free. */
+    private long turn(long now, long interval) {
+        long last = now;
+        for (int i = 0; i < TURNS; i++) {
+            // The script has fractions of microseconds.
+            long end = last + (long) Math.floor(1.05 * interval);
+            Promise next = order.lower(new Promise(end + 1, ""));
+            if (next == null || next.at <= last) {
+                break;
+            }
+            last = next.at;
         }
+        return last + interval;
     }
 }

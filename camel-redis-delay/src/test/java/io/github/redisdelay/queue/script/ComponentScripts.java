@@ -85,7 +85,7 @@ final class ComponentScripts extends ScriptSet {
             }
             case "claim" ->
                 ScriptCall.of(
-                        "session sequence# claim lease# messages# expired# bytes# base member intent safety#",
+                        "session sequence# claim lease# messages# expired# bytes# base member quick# safety#",
                         "session",
                         10,
                         ScriptRules.CLAIM,
@@ -95,7 +95,7 @@ final class ComponentScripts extends ScriptSet {
                         100_000,
                         "base",
                         "c1 channel",
-                        "fill",
+                        0,
                         30_000_000);
             case "settle" -> {
                 String item = "id claim action time# failure";

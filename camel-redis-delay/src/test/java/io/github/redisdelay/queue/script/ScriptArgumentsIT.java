@@ -135,8 +135,8 @@ class ScriptArgumentsIT extends ScriptArgumentRules {
                     named(LuaScript.SETTLE).with("ended", "action", action),
                     "settle '" + action + "'");
         }
-        for (String intent : List.of("", "x", "fillfill", "Fill", "\n", "%", "fill\n")) {
-            assertRefused(LuaScript.CLAIM, named(LuaScript.CLAIM).with("intent", intent), "claim '" + intent + "'");
+        for (String quick : List.of("", "x", "2", "-1", "\n", "%")) {
+            assertRefused(LuaScript.CLAIM, named(LuaScript.CLAIM).with("quick", quick), "quick '" + quick + "'");
         }
         for (String walk : List.of("", "x", "m", "Messages", "messages\n", "index")) {
             assertRefused(LuaScript.REPAIR, named(LuaScript.REPAIR).with("walk", walk), "check '" + walk + "'");

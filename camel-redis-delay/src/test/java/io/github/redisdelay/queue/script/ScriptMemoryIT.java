@@ -28,7 +28,6 @@ import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
@@ -116,8 +115,8 @@ class ScriptMemoryIT {
 
                 ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
                 ClaimId claimId = FakeHost.randomClaimId();
-                ClaimReply reply = get(claims.claim(
-                        new ClaimRequest(claimId, 60_000_000, 8, 8, ClaimIntent.LEAVE, 1), new CompletableFuture<>()));
+                ClaimReply reply = get(
+                        claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, false, 1), new CompletableFuture<>()));
                 List<ClaimedDelivery> held = reply.messages().stream()
                         .map(m -> new ClaimedDelivery(
                                 queue, m, claimId, reply.timeMicros(), 0, 0, new FakeTimers(), (d, w) -> {}))
@@ -176,14 +175,12 @@ class ScriptMemoryIT {
                 // The first call of a session, and an empty claim.
                 ClaimCalls others = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
                 assertThat(get(others.claim(
-                                        new ClaimRequest(
-                                                FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimIntent.LEAVE, 1),
+                                        new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 8, 8, false, 1),
                                         new CompletableFuture<>()))
                                 .messages())
                         .hasSize(4);
                 assertThat(get(others.claim(
-                                        new ClaimRequest(
-                                                FakeHost.randomClaimId(), 60_000_000, 8, 8, ClaimIntent.LEAVE, 1),
+                                        new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 8, 8, false, 1),
                                         new CompletableFuture<>()))
                                 .messages())
                         .isEmpty();

@@ -174,7 +174,7 @@ public abstract class ScriptRules {
 
     /** A claim of one who does not wait for more. */
     static Object[] claim(String session, int sequence, byte[] claim, long lease, int messages, int ended) {
-        return bytes(session, sequence, claim, lease, messages, ended, 1_000_000, "base", "", "fill", 1);
+        return bytes(session, sequence, claim, lease, messages, ended, 1_000_000, "base", "", 0, 1);
     }
 
     String onlyDead() {

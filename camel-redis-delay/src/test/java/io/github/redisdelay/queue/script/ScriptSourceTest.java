@@ -8,9 +8,7 @@ import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.internal.command.SettleCommand;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ScheduleReply;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import java.time.Duration;
@@ -44,20 +42,15 @@ class ScriptSourceTest extends ScriptSourceRules {
     }
 
     @Test
-    void should_number_outcomes_and_duties_as_the_header_of_the_script_does() {
+    void should_number_outcomes_as_the_header_of_the_script_does() {
         assertThat(numbered(LuaScript.SCHEDULE, 1))
                 .containsExactlyElementsOf(
                         Arrays.stream(ScheduleReply.values()).map(Enum::name).toList())
                 .allSatisfy(name -> assertThat(
                                 ScheduleReply.of(1 + ScheduleReply.valueOf(name).ordinal()))
                         .hasToString(name));
-        assertThat(numbered(LuaScript.CLAIM, 0))
-                .containsExactlyElementsOf(
-                        Arrays.stream(WakeupDuty.values()).map(Enum::name).toList());
         String names = String.join(", ", numbered(LuaScript.SCHEDULE, 1));
         assertThat(code("command/schedule.lua")).contains("local " + names + " = 1, 2, 3, 4, 5, 6, 7, 8, 9\n");
-        assertThat(code("include/wakeup.lua"))
-                .contains("local WAKEUP_" + String.join(", WAKEUP_", numbered(LuaScript.CLAIM, 0)) + " = 0, 1, 2, 3\n");
         for (int outcome : List.of(-1, 0, 10)) {
             assertThatThrownBy(() -> ScheduleReply.of(outcome)).hasMessage("script SCHEDULE answered " + outcome);
         }
@@ -75,8 +68,7 @@ class ScriptSourceTest extends ScriptSourceRules {
         Map<LuaScript, Stream<String>> words = Map.of(
                 LuaScript.SCHEDULE, words(DuplicatePolicy.values()),
                 LuaScript.CHANGE, words(ChangeAction.values()),
-                LuaScript.SETTLE, Stream.concat(settlements.map(Settlement::word), Stream.of(SettleCommand.EXTEND)),
-                LuaScript.CLAIM, words(ClaimIntent.values()));
+                LuaScript.SETTLE, Stream.concat(settlements.map(Settlement::word), Stream.of(SettleCommand.EXTEND)));
         words.forEach((script, all) -> {
             String text = file(set.fileOf(script));
             String head = text.substring(0, text.indexOf("\n\n"));

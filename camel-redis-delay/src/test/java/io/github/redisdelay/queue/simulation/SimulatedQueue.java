@@ -11,8 +11,6 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.StateRecord;
 import io.github.redisdelay.queue.internal.format.StoredBody;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
-import io.github.redisdelay.queue.model.QueueModel;
 import io.github.redisdelay.queue.model.WaitersModel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -153,31 +151,29 @@ public final class SimulatedQueue {
     public ClaimReply claim(SimulatedConsumer consumer, ClaimRequest request, boolean repeat) {
         long now = micros();
         List<ClaimReply.ClaimedMessage> given = new ArrayList<>();
-        WaitersModel.Answer answer;
+        long again = -1;
         if (repeat) {
             for (Message message : leased) {
                 if (message.claim.equals(request.claimId())) {
                     given.add(message.described());
                 }
             }
-            answer = new WaitersModel.Answer(WakeupDuty.LEFT, request.safetyMicros());
         } else {
             give(consumer, request, now, given);
-            answer = waiters.claim(
+            again = waiters.claim(
                     consumer.member,
                     now,
                     nextEvent(),
                     given.size(),
                     request.messages(),
-                    QueueModel.text(request.intent().word()),
+                    request.quick(),
                     request.safetyMicros());
         }
         return new ClaimReply(
                 now,
                 delayed.isEmpty() ? -1 : Math.max(0, delayed.first().due - now),
                 leased.isEmpty() ? -1 : Math.max(0, leased.first().leaseEnds - now),
-                answer.safetyMicros(),
-                answer.duty(),
+                again,
                 given,
                 List.of());
     }
@@ -212,7 +208,7 @@ public final class SimulatedQueue {
     public void leave(SimulatedConsumer consumer) {
         leaves++;
         ClaimRequest request = ClaimRequest.leave(ClaimId.of(new byte[ClaimId.LENGTH]));
-        waiters.claim(consumer.member, micros(), nextEvent(), 0, 0, "fill", request.safetyMicros());
+        waiters.claim(consumer.member, micros(), nextEvent(), 0, 0, false, request.safetyMicros());
     }
 
     public SettleResult settle(String id, ClaimId claim, Settlement how) {

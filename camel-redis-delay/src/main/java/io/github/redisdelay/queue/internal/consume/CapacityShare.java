@@ -26,9 +26,8 @@ final class CapacityShare {
      * A claim that is to be sent.
      *
      * @param expired how many of the messages may be ones whose lease has expired
-     * @param moreCapacity whether there is capacity for more than all claims ask for
      */
-    record Share(PartitionState partition, int messages, int expired, boolean moreCapacity) {}
+    record Share(PartitionState partition, int messages, int expired) {}
 
     /** @param maxMessages the most messages that one claim asks for */
     CapacityShare(PartitionState[] partitions, InFlightDeliveries inFlight, Prefetch prefetch, int maxMessages) {
@@ -105,10 +104,7 @@ final class CapacityShare {
                 expired = 1; // else they would starve while there is more to do than slots
             }
             capacity -= messages;
-            shares.add(new Share(partition, messages, expired, false));
-        }
-        if (capacity > 0) {
-            shares.replaceAll(share -> new Share(share.partition(), share.messages(), share.expired(), true));
+            shares.add(new Share(partition, messages, expired));
         }
         return shares;
     }

@@ -8,7 +8,6 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.ErrorText;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import java.time.Duration;
@@ -24,16 +23,16 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * The loop of one consumer. It waits for the earliest of the next due time, a wake-up, free capacity and the safety
- * interval, and then claims as many messages as there is capacity for. It claims from each partition of a queue
+ * The loop of one consumer. It waits for the earliest of the next due time, a wake-up, free capacity and its turn, and
+ * then claims as many messages as there is capacity for. It claims from each partition of a queue
  * separately.
  *
  * <p>Every event (a claim's answer, a wake-up, a timer, a finished message) ends in a step ({@link #change}). A step decides
  * under the lock, and acts after it has let go of the lock. Nothing here blocks.
  *
- * <p>Redis knows which consumers wait, and counts on two of them for each event (see {@code wakeup.lua}). The answer to
- * a claim says whether Redis counts on this one, and so does a wake-up. Otherwise the loop waits for the safety
- * interval. A consumer that cannot keep its promise, because it is full or stops, leaves the waiters.
+ * <p>Redis knows which consumers wait, and counts on one of them for each event (see {@code wakeup.lua}). The answer to
+ * a claim says when this one comes: by the event, or at its turn. A wake-up says that it comes earlier. A consumer that
+ * cannot keep its promise, because it is full or stops, leaves the waiters.
  */
 public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.Owner {
 
@@ -412,18 +411,10 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                             TimeUnit.NANOSECONDS.toMicros(leaseNanos),
                             share.messages(),
                             share.expired(),
-                            intent(share.moreCapacity()),
+                            inFlight.isQuick(),
                             PartitionState.safetyMicros(random))));
         }
         return claims;
-    }
-
-    /** Holds the lock. */
-    private ClaimIntent intent(boolean moreCapacity) {
-        if (inFlight.isQuick()) {
-            return ClaimIntent.QUICK;
-        }
-        return moreCapacity ? ClaimIntent.STAY : ClaimIntent.FILL;
     }
 
     /** Takes back the promise to come if there is no capacity for that. Holds the lock. */

@@ -73,7 +73,6 @@ public final class ConsumerStarter {
         this.random = random;
         this.wakeups = new WakeupChannel(
                 redisson.getTopic(options.keyPrefix() + ":wakeup:" + sessions.clientId(), ByteArrayCodec.INSTANCE),
-                sessions.clientId(),
                 timers,
                 random);
         this.leases = new LeaseExtender(timers);

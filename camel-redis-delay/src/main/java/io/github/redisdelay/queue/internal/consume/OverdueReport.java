@@ -59,7 +59,7 @@ final class OverdueReport {
         }
         // A message that becomes overdue while the same work hangs on is still to be reported.
         asked = false;
-        notBeforeNanos = now + (age.isZero() ? PartitionState.SAFETY_NANOS : OVERDUE_NANOS - age.toNanos());
+        notBeforeNanos = now + OVERDUE_NANOS - age.toNanos();
         return null;
     }
 }

@@ -3,7 +3,6 @@ package io.github.redisdelay.queue.internal.consume;
 
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import java.util.concurrent.TimeUnit;
@@ -17,11 +16,8 @@ import java.util.random.RandomGenerator;
  */
 public final class PartitionState {
 
-    /** The longest time without a claim: a lost wake-up costs no more than this. */
-    static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(30);
-
-    /** How much later than the first consumer the backup comes: {@code WAKEUP_BACKUP_MICROS} in {@code wakeup.lua}. */
-    static final long BACKUP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** Of the consumers that wait for a queue, one claims in each such interval: a lost wake-up costs no more. */
+    static final long SAFETY_NANOS = TimeUnit.MILLISECONDS.toNanos(1_900);
 
     /** A full consumer waits for a free slot for so long before it takes back its promise to come. */
     static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -59,10 +55,11 @@ public final class PartitionState {
      * The time when the next message is due, as far as this consumer knows. Another consumer may have to come for it.
      */
     private long headNanos;
-    /** True if the consumer is among the waiters in Redis, as far as it knows. */
+    /**
+     * True if the consumer is among the waiters in Redis, as far as it knows: Redis counts on it by the earlier of
+     * {@link #nextDueNanos} and {@link #nextExpiryNanos}.
+     */
     private boolean waiter;
-    /** True if Redis counts on the consumer by the earlier of {@link #nextDueNanos} and {@link #nextExpiryNanos}. */
-    private boolean promised;
     /** The earliest event of the wake-ups that came since the claim under way was sent. */
     private long wokenNanos = Long.MAX_VALUE;
 
@@ -100,7 +97,6 @@ public final class PartitionState {
         }
         nextDueNanos = Math.min(nextDueNanos, at);
         headNanos = Math.min(headNanos, at);
-        promised = waiter;
     }
 
     /** The loop claims from that time on, whatever it knows. */
@@ -183,49 +179,30 @@ public final class PartitionState {
     }
 
     /**
-     * Sets the next claim: the earliest of the answer, the wake-ups since the claim was sent, and the safety interval.
+     * Sets the next claim: by the answer, or by an earlier wake-up that came since the claim was sent.
      *
      * @param repeated whether the claim was sent several times: the first copy may have made the consumer a waiter
      */
     private void expect(ClaimReply reply, boolean repeated, long now) {
-        long safety = now + TimeUnit.MICROSECONDS.toNanos(reply.safetyMicros());
-        long due = Math.min(safety, after(now, reply.nextDueMicros()));
-        long expiry = Math.min(safety, after(now, reply.nextExpiryMicros()));
-        headNanos = Math.min(wokenNanos, due);
-        promised = reply.duty() != WakeupDuty.LEFT;
-        waiter = promised || repeated;
-        switch (reply.duty()) {
-            case FIRST -> {
-                nextDueNanos = due;
-                nextExpiryNanos = expiry;
-            }
-            case BACKUP -> {
-                nextDueNanos = Math.min(safety, due + BACKUP_NANOS);
-                nextExpiryNanos = Math.min(safety, expiry + BACKUP_NANOS);
-            }
-            case NONE -> {
-                nextDueNanos = safety;
-                nextExpiryNanos = safety;
-                promised = wokenNanos != Long.MAX_VALUE;
-            }
-            case LEFT -> {
-                nextDueNanos = now;
-                nextExpiryNanos = now;
-                headNanos = now; // it hears of no new message: any may be due from now on
-            }
-        }
-        nextDueNanos = Math.min(nextDueNanos, wokenNanos);
+        boolean left = reply.againMicros() < 0;
+        waiter = !left || repeated;
+        long again = left ? now : after(now, reply.againMicros());
+        long due = after(now, reply.nextDueMicros());
+        long expiry = after(now, reply.nextExpiryMicros());
+        // It may not hear of what is due after it has left, or after its turn.
+        headNanos = Math.min(wokenNanos, Math.min(again, due));
+        // Comes for a lease that expires, only if a slot is free.
+        nextDueNanos = Math.min(wokenNanos, left || expiry > again ? again : Math.max(again, due));
+        nextExpiryNanos = left ? again : Math.max(again, expiry);
     }
 
     private static long after(long now, long micros) {
-        return micros < 0 ? Long.MAX_VALUE : now + saturatedNanos(micros);
+        return now + saturatedNanos(micros < 0 ? Long.MAX_VALUE : micros);
     }
 
-    /**
-     * A safety interval. It is up to a tenth shorter than the longest one, so that consumers do not claim all at once.
-     */
+    /** A safety interval. It is up to a twentieth shorter than the longest one, so that not all queues are claimed at once. */
     static long safetyMicros(RandomGenerator random) {
-        return TimeUnit.NANOSECONDS.toMicros(SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 10));
+        return TimeUnit.NANOSECONDS.toMicros(SAFETY_NANOS - random.nextLong(SAFETY_NANOS / 20));
     }
 
     /** A wait in nanoseconds, of ten years at the most: sums with a clock reading stay comparable. */
@@ -238,7 +215,6 @@ public final class PartitionState {
      * any claim that follows.
      */
     void leave(ClaimId claimId) {
-        promised = false;
         waiter = false;
         claims.leave(claimId);
     }
@@ -285,7 +261,7 @@ public final class PartitionState {
 
     /** Returns whether the consumer has promised to come, and has not yet claimed. */
     boolean promised() {
-        return promised && !claiming;
+        return waiter && !claiming;
     }
 
     /** The time when a consumer without capacity takes back its promise. */

@@ -98,7 +98,7 @@ public final class RedisClaimCalls implements ClaimCalls {
             Digits.of(ClaimRequest.MAX_BYTES),
             base,
             member,
-            request.intent().word(),
+            Digits.of(request.quick() ? 1 : 0),
             Digits.of(request.safetyMicros())
         };
     }

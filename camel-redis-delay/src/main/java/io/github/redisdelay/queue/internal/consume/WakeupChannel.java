@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.redisson.api.RTopic;
 import org.redisson.api.listener.StatusListener;
@@ -22,23 +21,17 @@ import org.slf4j.LoggerFactory;
  * The client's one subscription, to a channel of its own. By it a queue wakes the consumers that it counts on (see
  * {@code wakeup.lua}).
  *
- * <p>The channel is subscribed to while there is a listener. The subscription is not trusted: the client publishes an
- * echo to itself every 25 s, and subscribes again if the echo does not come back. After each (re-)subscription every
- * listener checks its queue now, so that messages which became due while nobody listened are delivered.
+ * <p>The channel is subscribed to while there is a listener. Redisson subscribes again where a connection was lost. After
+ * each (re-)subscription every listener checks its queue now, so that messages which became due while nobody listened are
+ * delivered. Whoever hears nothing claims at its turn.
  *
- * <p>Messages are text: {@code <wait in microseconds> <base key of the queue>}, or {@code echo <client>}.
+ * <p>Messages are text: {@code <wait in microseconds> <base key of the queue>}.
  */
 public final class WakeupChannel {
 
     private static final Logger LOG = LoggerFactory.getLogger(WakeupChannel.class);
 
-    static final long ECHO_NANOS = TimeUnit.SECONDS.toNanos(25);
-
-    /** The time that an echo may take. */
-    static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
-
     private final RTopic topic;
-    private final String client;
     private final Timers timers;
     private final RandomGenerator random;
     private final Map<String, Set<WakeupListener>> listenersOf = new ConcurrentHashMap<>();
@@ -59,14 +52,14 @@ public final class WakeupChannel {
     /** The listeners that Redisson has. */
     private final List<Integer> listenerIds = new ArrayList<>(2);
 
-    private boolean echoSeen;
-    private Timers.Timer timer;
+    /** Of the next try to subscribe; null if there is none. */
+    private Timers.Timer retry;
+
     private boolean closed;
     private CompletableFuture<Void> subscribed = new CompletableFuture<>();
 
-    WakeupChannel(RTopic topic, String client, Timers timers, RandomGenerator random) {
+    WakeupChannel(RTopic topic, Timers timers, RandomGenerator random) {
         this.topic = topic;
-        this.client = client;
         this.timers = timers;
         this.random = random;
     }
@@ -89,7 +82,7 @@ public final class WakeupChannel {
                 return all;
             });
             listening++;
-            if (state == State.NONE && timer == null) {
+            if (state == State.NONE && retry == null) {
                 subscribe();
             }
             return subscribed;
@@ -105,7 +98,7 @@ public final class WakeupChannel {
                 return set.isEmpty() ? null : set;
             });
             if (listening == 0) {
-                cancelTimer();
+                cancelRetry();
                 if (state == State.SUBSCRIBED) {
                     unsubscribe();
                 }
@@ -128,7 +121,7 @@ public final class WakeupChannel {
 
                         @Override
                         public void onUnsubscribe(String channel) {
-                            // The missing echo is noticed.
+                            // Redisson subscribes again, or it was us.
                         }
                     })
                     .toCompletableFuture());
@@ -146,20 +139,20 @@ public final class WakeupChannel {
     }
 
     private void subscribed(Throwable error) {
-        CompletableFuture<Void> done = null;
+        CompletableFuture<Void> done;
         synchronized (lock) {
             if (error != null) {
                 failures++;
                 if (failures == 3) {
                     LOG.warn(
-                            "channel '{}' cannot be subscribed to: deliveries may be late by the safety interval (30 s, more where many consumers wait); trying on: {}",
+                            "channel '{}' cannot be subscribed to: deliveries may be late by 2 s; trying on: {}",
                             name(),
                             ErrorText.of(ErrorText.unwrap(error)));
                 }
                 removeListeners();
                 state = State.NONE;
                 if (listening > 0 && !closed) {
-                    timer = timers.schedule(Backoff.nanos(failures, random), this::retry);
+                    retry = timers.schedule(Backoff.nanos(failures, random), this::subscribeAgain);
                 }
                 return;
             }
@@ -173,31 +166,22 @@ public final class WakeupChannel {
                 return;
             }
             done = subscribed;
-            cancelTimer();
-            timer = timers.schedule(ECHO_NANOS, this::echo);
         }
-        if (!done.complete(null)) {
-            checkAll();
-        }
+        done.complete(null);
     }
 
-    private void retry() {
+    private void subscribeAgain() {
         synchronized (lock) {
-            timer = null;
+            retry = null;
             if (state == State.NONE && listening > 0 && !closed) {
                 subscribe();
             }
         }
     }
 
-    /** Holds the lock. */
+    /** Ends the subscription, and begins another one if there is a listener by then. Holds the lock. */
     private void unsubscribe() {
         subscribed = new CompletableFuture<>();
-        unsubscribeAndGoOn();
-    }
-
-    /** Ends the subscription, and begins another one if there is a listener by then. Holds the lock. */
-    private void unsubscribeAndGoOn() {
         state = State.UNSUBSCRIBING;
         removeListeners().whenComplete((none, error) -> {
             synchronized (lock) {
@@ -223,59 +207,19 @@ public final class WakeupChannel {
         }
     }
 
-    /** Publishes to ourselves. */
-    private void echo() {
-        synchronized (lock) {
-            timer = null;
-            if (state != State.SUBSCRIBED || listening == 0 || closed) {
-                return;
-            }
-            echoSeen = false;
-            timer = timers.schedule(PATIENCE_NANOS, this::checkEcho);
-        }
-        topic.publishAsync(("echo " + client).getBytes(StandardCharsets.UTF_8));
-    }
-
-    /** An echo that did not come back means that the subscription is dead, or that Redis is away. */
-    private void checkEcho() {
-        synchronized (lock) {
-            timer = null;
-            if (state != State.SUBSCRIBED || listening == 0 || closed) {
-                return;
-            }
-            if (echoSeen) {
-                timer = timers.schedule(ECHO_NANOS - PATIENCE_NANOS, this::echo);
-                return;
-            }
-            // Claims and the next subscription report it if they fail, too.
-            LOG.debug("channel '{}': an echo did not come back, it is subscribed to again", name());
-            unsubscribeAndGoOn();
-        }
-    }
-
     private void heard(byte[] message) {
         String text = new String(message, StandardCharsets.UTF_8);
         int space = text.indexOf(' ');
         if (space < 0) {
             return;
         }
-        String what = text.substring(0, space);
-        String who = text.substring(space + 1);
-        if (what.equals("echo")) {
-            if (who.equals(client)) {
-                synchronized (lock) {
-                    echoSeen = true;
-                }
-            }
-            return;
-        }
         long wait;
         try {
-            wait = Math.max(0, Long.parseLong(what));
+            wait = Math.max(0, Long.parseLong(text.substring(0, space)));
         } catch (NumberFormatException e) {
             wait = 0; // not from a script of ours; to check does no harm
         }
-        for (WakeupListener listener : listenersOf.getOrDefault(who, Set.of())) {
+        for (WakeupListener listener : listenersOf.getOrDefault(text.substring(space + 1), Set.of())) {
             listener.wakeUp(wait);
         }
     }
@@ -286,10 +230,10 @@ public final class WakeupChannel {
     }
 
     /** Holds the lock. */
-    private void cancelTimer() {
-        if (timer != null) {
-            timer.cancel();
-            timer = null;
+    private void cancelRetry() {
+        if (retry != null) {
+            retry.cancel();
+            retry = null;
         }
     }
 
@@ -304,7 +248,7 @@ public final class WakeupChannel {
     CompletableFuture<Void> close() {
         synchronized (lock) {
             closed = true;
-            cancelTimer();
+            cancelRetry();
             listenersOf.clear();
             listening = 0;
             if (state == State.SUBSCRIBED) {

@@ -17,8 +17,8 @@ import java.util.Objects;
  *     -2 the queue is paused
  * @param nextExpiryMicros in how many microseconds the next lease expires; 0 now, -1 nothing is leased, -2 the queue is
  *     paused
- * @param safetyMicros in how many microseconds this consumer is to claim again in any case
- * @param duty when this consumer comes again
+ * @param againMicros in how many microseconds, at the latest, this consumer claims again; -1 when it wants to, as it is no
+ *     waiter
  * @param messages what was claimed
  * @param dropped ids that had no body
  */
@@ -26,18 +26,15 @@ public record ClaimReply(
         long timeMicros,
         long nextDueMicros,
         long nextExpiryMicros,
-        long safetyMicros,
-        WakeupDuty duty,
+        long againMicros,
         List<ClaimedMessage> messages,
         List<String> dropped) {
 
     private static final int PAUSED = -2;
 
-    private static final int HEAD_BYTES = 44;
+    private static final int HEAD_BYTES = 40;
     /** Head, lengths of ids, ids, lengths of records, records: before the bodies. */
     private static final int HEAD_ELEMENTS = 5;
-
-    private static final WakeupDuty[] DUTIES = WakeupDuty.values();
 
     /**
      * A message as the claim gave it.
@@ -80,14 +77,13 @@ public record ClaimReply(
         long time = (long) head.getDouble();
         long nextDue = (long) head.getDouble();
         long nextExpiry = (long) head.getDouble();
-        long safety = (long) head.getDouble();
+        long again = (long) head.getDouble();
         int count = head.getInt();
         int droppedCount = head.getInt();
         if (count < 0 || droppedCount < 0 || (long) count + droppedCount != reply.size() - HEAD_ELEMENTS) {
             throw new DelayQueueException("the reply to a claim has " + reply.size() + " elements for " + count
                     + " messages and " + droppedCount + " dropped ids");
         }
-        WakeupDuty duty = DUTIES[head.getInt()];
         List<ClaimedMessage> messages = new ArrayList<>(count);
         byte[] idLengths = (byte[]) reply.get(1);
         if (count > 0 && idLengths.length == 0) {
@@ -110,7 +106,7 @@ public record ClaimReply(
         for (int i = 0; i < droppedCount; i++) {
             dropped.add(new String((byte[]) reply.get(HEAD_ELEMENTS + count + i), StandardCharsets.UTF_8));
         }
-        return new ClaimReply(time, nextDue, nextExpiry, safety, duty, messages, dropped);
+        return new ClaimReply(time, nextDue, nextExpiry, again, messages, dropped);
     }
 
     /** Texts of some lengths in one. */

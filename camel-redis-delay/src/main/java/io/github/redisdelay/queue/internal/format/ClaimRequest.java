@@ -12,17 +12,18 @@ import io.github.redisdelay.queue.ConsumerOptions;
  * @param messages how many messages, 1 to {@link ConsumerOptions#MAX_MESSAGES}; 0: none, and the consumer leaves the
  *     waiters
  * @param expired how many of them may be ones whose lease expired
- * @param intent how the consumer goes on
- * @param safetyMicros its safety interval, which the reply may make longer: it comes again by then, whatever it is told
+ * @param quick whether the consumer can take more in a moment, as its work is short: it remains a waiter also if it is given
+ *     all that it asks for
+ * @param safetyMicros the safety interval of the queue: how far apart the turns of idle consumers are
  */
 public record ClaimRequest(
-        ClaimId claimId, long leaseMicros, int messages, int expired, ClaimIntent intent, long safetyMicros) {
+        ClaimId claimId, long leaseMicros, int messages, int expired, boolean quick, long safetyMicros) {
 
     /** The most bytes of bodies that a claim gives, unless a single one is larger. */
     public static final int MAX_BYTES = 1 << 20;
 
     /** A claim of nothing, by which a consumer leaves the waiters. */
     public static ClaimRequest leave(ClaimId claimId) {
-        return new ClaimRequest(claimId, 1, 0, 0, ClaimIntent.LEAVE, 1);
+        return new ClaimRequest(claimId, 1, 0, 0, false, 1);
     }
 }

@@ -4,21 +4,15 @@
 -- ARGV  1 session  2 sequence  3 claim id (16 bytes)  4 length of the lease in microseconds
 --       5 how many messages, 0 to 256  6 how many of them may be ones whose lease expired  7 how many bytes of bodies
 --       8 the queue's base key  9 the consumer's member of the waiters, or nothing: it is none
---       10 the consumer's intent: leave, it does not wait for more; fill, it waits until it is given all it asks for, then
---         it comes again when it wants to; stay, it keeps waiting, as it can take more than it asks for; quick, the same,
---         and it can take more in a moment
---       11 its safety interval in microseconds
+--       10 1 if it can take more in a moment, as its work is short: it remains a waiter also if it is given all it asks for;
+--         else 0  11 the safety interval of the queue in microseconds
 -- Reply  a list: head; struct 'I4' the length of each id, a single one if all have the same; the ids in one string; the
 --        length of each state record (see record.lua), none if all messages have the same; these in one string, or that one;
 --        then the bodies, and the ids that had no body and were dropped. So there are few elements to be taken apart, and
 --        few bytes: Lua reads each byte of a text once more to find equal ones
---        head: struct 'ddddIII' time of the call, microseconds until the next message is due and until the next lease
---        expires (0: now, -1: there is none, -2: the queue is paused), its safety interval in microseconds, number of
---        messages, number of dropped ids, and the consumer's duty:
---         0 NONE    it need not come before its safety interval is over
---         1 FIRST   it comes by the next event
---         2 BACKUP  it comes by 10 ms after the next event
---         3 LEFT    it comes when it wants to, it is no waiter
+--        head: struct 'ddddII' time of the call, microseconds until the next message is due and until the next lease
+--        expires (0: now, -1: there is none, -2: the queue is paused), microseconds until the consumer claims again at the
+--        latest (-1: when it wants to, it is no waiter), number of messages, number of dropped ids
 -- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message claimed; O(log N) if there is none
 --
@@ -47,11 +41,9 @@ local lease = check_integer(ARGV[4], 1, CALL_MAX_EXACT, 'lease')
 local wanted = check_integer(ARGV[5], 0, 256, 'messages')
 local wanted_expired = check_integer(ARGV[6], 0, 256, 'expired leases')
 local max_bytes = check_integer(ARGV[7], 1, CALL_MAX_EXACT, 'bytes')
-local base, member, intent = ARGV[8], ARGV[9], ARGV[10]
+local base, member = ARGV[8], ARGV[9]
+local quick = check_integer(ARGV[10], 0, 1, 'quick') == 1
 local safety_interval = check_integer(ARGV[11], 1, CALL_MAX_EXACT, 'safety interval')
-if intent ~= 'leave' and intent ~= 'fill' and intent ~= 'stay' and intent ~= 'quick' then
-  error('REDISDELAY argument: intent')
-end
 if #claim ~= 16 or claim == RECORD_NO_CLAIM then
   error('REDISDELAY argument: claim id')
 end
@@ -77,6 +69,61 @@ if not stored then
 end
 if stored or (not queue_paused and wanted > 0 and ((due and due <= now) or (expires and expires <= now))) then
 --@include give.lua
+end
+
+-- Turns follow each other at a safety interval, so many of them. A queue with more waiters than this gives the turn behind
+-- them to several.
+local TURNS = 24
+-- While claims leave messages that are due, each has one more consumer come so much later.
+local HELP_MICROS = 10000
+
+-- When a consumer comes if nobody wakes it: the first turn that nobody has.
+local function next_turn()
+  local last, window = now, 1.05 * safety_interval
+  for _ = 1, TURNS do
+    local at = tonumber(redis.call('ZRANGE', wakeup_waiters, last + window, '(' .. string.format('%.0f', last), 'BYSCORE', 'REV',
+      'LIMIT', '0', '1', 'WITHSCORES')[2])
+    if not at then
+      break
+    end
+    last = at
+  end
+  return last + safety_interval
+end
+
+-- Writes when the consumer comes again, and keeps the cover rule. Returns in how many microseconds that is, -1 if it is no
+-- waiter. One that got nothing, or whose work is short, takes the next event itself. Otherwise those who wait go first.
+local function come_again(given, event)
+  if #member == 0 then
+    return -1
+  end
+  redis.call('ZREM', wakeup_waiters, member)
+  event = event and math.max(event, now)
+  if wanted == 0 or (given == wanted and not quick) then
+    wakeup_write(wakeup_waiters, event and wakeup_cover(wakeup_waiters, base, event, now))
+    return -1
+  end
+  local first = tonumber(redis.call('ZRANGE', wakeup_waiters, '0', '0', 'WITHSCORES')[2])
+  local itself = event
+  if event and first then
+    local more_due = event == now
+    local by = more_due and now + HELP_MICROS or event
+    local promises, covered = nil, first <= by
+    if not covered and (more_due or (given > 0 and not quick)) then
+      promises, covered = wakeup_cover(wakeup_waiters, base, by, now)
+      wakeup_write(wakeup_waiters, promises)
+    end
+    itself = more_due or not covered
+  end
+  local at = itself and event or math.huge
+  if at > now + safety_interval then
+    at = math.min(at, next_turn())
+  end
+  redis.call('ZADD', wakeup_waiters, at, member)
+  if given == 0 or not first then
+    redis.call('EXPIRE', wakeup_waiters, CALL_UNUSED_SECONDS)
+  end
+  return at - now
 end
 
 -- Packs the lengths of texts: a single one if all have the same.
@@ -107,17 +154,16 @@ if queue_paused then
 elseif #ids > 0 or #dropped > 0 then
   due = queue_first_due()
 end
--- The promise of a repeated call may have been removed meanwhile: its consumer claims again, and promises anew.
-local duty = WAKEUP_LEFT
+-- Who repeats a call may have lost its promise meanwhile: it claims again, and promises anew.
+local again = -1
 if not stored then
-  local event = (due and expires) and math.min(due, expires) or due or expires
-  duty, safety_interval = wakeup_promise(base, member, intent, wanted, #ids, event, safety_interval, now)
+  again = come_again(#ids, due and expires and math.min(due, expires) or due or expires)
 end
 
 local none = queue_paused and -2 or -1
-local head = struct.pack('<ddddIII', now,
+local head = struct.pack('<ddddII', now,
   due and math.max(0, due - now) or none, expires and math.max(0, expires - now) or none,
-  safety_interval, #ids, #dropped, duty)
+  again, #ids, #dropped)
 local record_lengths, all_records = '', records[1] or ''
 for i = 2, #records do
   if records[i] ~= records[1] then

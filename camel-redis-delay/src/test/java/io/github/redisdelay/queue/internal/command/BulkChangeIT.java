@@ -20,7 +20,6 @@ import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
@@ -205,7 +204,7 @@ class BulkChangeIT extends RealQueueIT {
             ScriptExecutor real = new RedissonScriptExecutor(redis.client());
             ScriptExecutor claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
                     ? claims.claim(
-                                    new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 0, ClaimIntent.LEAVE, 1),
+                                    new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 0, false, 1),
                                     new CompletableFuture<>())
                             .thenCompose(claimed -> real.call(script, keys, arguments, attempt))
                     : real.call(script, keys, arguments, attempt);

@@ -44,7 +44,7 @@ class ClientPresenceTest {
                 calls,
                 new QueueRegistry("p", calls, timers),
                 timers,
-                new WakeupChannel(null, "me", timers, new Random(1)),
+                new WakeupChannel(null, timers, new Random(1)),
                 new DataLossReport(timers, "Redis"));
         List<ConsumerHeartbeat> heartbeats = new ArrayList<>();
         for (int i = 0; i < 4; i++) {

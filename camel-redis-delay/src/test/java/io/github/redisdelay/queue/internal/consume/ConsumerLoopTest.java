@@ -19,9 +19,7 @@ import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.fake.ManualExecutor;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -293,8 +291,7 @@ class ConsumerLoopTest {
         @Test
         void should_not_wait_longer_than_the_safety_interval_for_a_message_that_is_far_away() {
             running(1, 100);
-            claims.answer(new ClaimReply(
-                    FakeClaims.TIME, DueTime.MAX_MICROS, -1, 30_000_000, WakeupDuty.FIRST, List.of(), List.of()));
+            claims.answer(new ClaimReply(FakeClaims.TIME, DueTime.MAX_MICROS, -1, 30_000_000, List.of(), List.of()));
             assertThat(untilNextClaim()).isBetween(s(27), s(30));
         }
 
@@ -875,13 +872,7 @@ class ConsumerLoopTest {
         void should_tell_of_dropped_messages_and_go_on_though_the_listener_throws() {
             running(1, 100);
             claims.answer(new ClaimReply(
-                    FakeClaims.TIME,
-                    -1,
-                    -1,
-                    30_000_000,
-                    WakeupDuty.FIRST,
-                    List.of(message("a")),
-                    List.of("lost1", "lost2")));
+                    FakeClaims.TIME, -1, -1, 30_000_000, List.of(message("a")), List.of("lost1", "lost2")));
             assertThat(handler.missing).containsExactly("lost1", "lost2");
             assertThat(handler.ids()).containsExactly("a");
         }
@@ -984,14 +975,14 @@ class ConsumerLoopTest {
         }
 
         @Test
-        void should_look_no_more_often_than_the_safety_interval_while_full_and_nothing_is_overdue() {
+        void should_look_every_ten_seconds_while_full_and_nothing_is_overdue() {
             running(1, 100);
             claims.answer(reply(null, null, message("hangs")));
             for (int i = 0; i < 3600; i++) {
                 timers.advance(s(1));
                 host.statsAsked.forEach(look -> look.complete(overdue(ZERO)));
             }
-            assertThat(host.statsAsked.size()).isLessThanOrEqualTo(3600 / 30);
+            assertThat(host.statsAsked.size()).isLessThanOrEqualTo(3600 / 10);
             assertThat(claims.count()).isEqualTo(1);
             assertThat(handler.overdue).isEmpty();
         }
@@ -1225,80 +1216,70 @@ class ConsumerLoopTest {
     @Nested
     class Fleet {
 
-        private static final long SAFETY_MICROS = 77_000_000;
-
-        private ClaimReply told(
-                WakeupDuty expected, Duration due, Duration end, ClaimReply.ClaimedMessage... messages) {
+        /** @param again when it is to come, null: when it wants to */
+        private ClaimReply told(Duration again, Duration due, Duration end, ClaimReply.ClaimedMessage... messages) {
             ClaimReply reply = reply(due, end, messages);
             return new ClaimReply(
                     reply.timeMicros(),
                     reply.nextDueMicros(),
                     reply.nextExpiryMicros(),
-                    SAFETY_MICROS,
-                    expected,
+                    again == null ? -1 : again.toNanos() / 1_000,
                     reply.messages(),
                     List.of());
         }
 
         @Test
-        void should_sleep_for_the_safety_interval_that_it_is_told_while_others_come() {
+        void should_sleep_until_its_turn_while_others_come() {
             running(1, 100);
-            claims.answer(told(WakeupDuty.NONE, s(1), s(2)));
+            claims.answer(told(s(77), s(1), s(2)));
             assertThat(untilNextClaim()).isEqualTo(s(77));
         }
 
         @Test
-        void should_ask_for_a_safety_interval_of_30_seconds_less_up_to_a_tenth() {
+        void should_ask_for_turns_about_two_seconds_apart() {
             running(1, 100);
             for (int i = 0; i < 50; i++) {
-                assertThat(claims.last().request().safetyMicros()).isBetween(27_000_000L, 30_000_000L);
-                claims.answer(told(WakeupDuty.FIRST, s(1), null));
+                assertThat(claims.last().request().safetyMicros()).isBetween(1_805_000L, 1_900_000L);
+                claims.answer(told(s(1), s(1), null));
                 untilNextClaim();
             }
         }
 
         @Test
-        void should_come_by_the_next_event_but_not_later_than_the_safety_interval() {
+        void should_come_by_the_next_event_or_at_its_turn() {
             running(1, 100);
-            claims.answer(told(WakeupDuty.FIRST, s(5), s(3)));
+            claims.answer(told(s(3), s(5), s(3)));
             assertThat(untilNextClaim()).isEqualTo(s(3));
-            claims.answer(told(WakeupDuty.FIRST, s(5), s(300)));
+            claims.answer(told(s(5), s(5), s(300)));
             assertThat(untilNextClaim()).isEqualTo(s(5));
-            claims.answer(told(WakeupDuty.FIRST, s(200), s(300)));
+            claims.answer(told(s(77), s(200), s(300)));
             assertThat(untilNextClaim()).isEqualTo(s(77));
-        }
-
-        @Test
-        void should_come_ten_milliseconds_after_the_first_as_the_second() {
-            running(1, 100);
-            claims.answer(told(WakeupDuty.BACKUP, s(5), null));
-            assertThat(untilNextClaim()).isEqualTo(ms(5_010));
-            claims.answer(told(WakeupDuty.BACKUP, null, s(5)));
-            assertThat(untilNextClaim()).isEqualTo(ms(5_010));
-            claims.answer(told(WakeupDuty.BACKUP, ms(76_995), null));
+            claims.answer(told(s(77), s(1), null));
+            assertThat(untilNextClaim()).isEqualTo(s(77));
+            claims.answer(told(s(77), null, null));
             assertThat(untilNextClaim()).isEqualTo(s(77));
         }
 
         @Test
         void should_come_as_soon_as_it_has_room_when_nobody_counts_on_it() {
             ConsumerLoop loop = running(1, 100);
-            claims.answer(told(WakeupDuty.LEFT, s(500), null, message("a")));
+            claims.answer(told(null, s(500), null, message("a")));
             timers.advance(s(3));
             assertThat(claims.count()).isEqualTo(1);
             handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(2);
             loop.suspend();
-            claims.answer(told(WakeupDuty.LEFT, s(500), null));
+            claims.answer(told(null, s(500), null));
             assertThat(claims.left).as("it was not among the idle consumers").isZero();
         }
 
         @Test
         void should_come_when_it_is_called_whatever_it_was_told() {
             ConsumerLoop loop = running(1, 100);
-            claims.answer(told(WakeupDuty.NONE, s(1), null));
+            claims.answer(told(s(77), s(1), null));
             loop.wakeUp(0, 2_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(2));
-            claims.answer(told(WakeupDuty.BACKUP, s(10), null));
+            claims.answer(told(s(10), s(10), null));
             loop.wakeUp(0, 10_000_000);
             assertThat(untilNextClaim()).isEqualTo(s(10));
         }
@@ -1308,14 +1289,14 @@ class ConsumerLoopTest {
             ConsumerLoop loop = running(1, 100);
             loop.wakeUp(0, 2_000_000);
             timers.advance(ms(500));
-            claims.answer(told(WakeupDuty.NONE, s(1), null));
+            claims.answer(told(s(77), s(1), null));
             assertThat(untilNextClaim()).isEqualTo(ms(1_500));
         }
 
         @Test
         void should_leave_when_it_is_full_and_cannot_come_as_it_has_promised() {
             running(1, 100);
-            claims.answer(told(WakeupDuty.FIRST, s(1), null, message("a")));
+            claims.answer(told(s(1), s(1), null, message("a")));
             timers.advance(ms(1_004));
             assertThat(claims.left).isZero();
             timers.advance(ms(1));
@@ -1330,7 +1311,7 @@ class ConsumerLoopTest {
         @Test
         void should_come_and_not_leave_when_a_slot_is_free_just_in_time() {
             running(1, 100);
-            claims.answer(told(WakeupDuty.FIRST, s(1), null, message("a")));
+            claims.answer(told(s(1), s(1), null, message("a")));
             timers.advance(ms(1_004));
             handler.begun.get(0).settle(Settlement.ACKNOWLEDGE);
             assertThat(claims.count()).isEqualTo(2);
@@ -1340,7 +1321,7 @@ class ConsumerLoopTest {
         @Test
         void should_leave_when_it_is_called_while_full() {
             ConsumerLoop loop = running(1, 100);
-            claims.answer(told(WakeupDuty.NONE, s(1), null, message("a")));
+            claims.answer(told(s(77), s(1), null, message("a")));
             timers.advance(s(10));
             assertThat(claims.left).as("nobody counts on it").isZero();
             loop.wakeUp(0, 2_000_000);
@@ -1358,7 +1339,7 @@ class ConsumerLoopTest {
         @Test
         void should_leave_when_suspended_or_stopped_and_only_once() {
             ConsumerLoop loop = running(1, 100);
-            claims.answer(told(WakeupDuty.NONE, s(1), null));
+            claims.answer(told(s(77), s(1), null));
             loop.suspend();
             assertThat(claims.left).isEqualTo(1);
             loop.suspend();
@@ -1370,7 +1351,7 @@ class ConsumerLoopTest {
         @Test
         void should_leave_before_its_claims_are_closed_when_stopped() {
             ConsumerLoop loop = running(1, 100);
-            claims.answer(told(WakeupDuty.FIRST, s(1), null));
+            claims.answer(told(s(1), s(1), null));
             claims.onLeave = () -> assertThat(claims.closed).isZero();
             loop.stop(true);
             assertThat(claims.left).isEqualTo(1);
@@ -1381,47 +1362,37 @@ class ConsumerLoopTest {
             ConsumerLoop loop = running(1, 100);
             loop.stop(true);
             assertThat(claims.left).isZero();
-            claims.answer(told(WakeupDuty.FIRST, s(1), null));
+            claims.answer(told(s(1), s(1), null));
             assertThat(claims.left).isEqualTo(1);
         }
 
         @Test
         void should_come_back_when_resumed() {
             ConsumerLoop loop = running(1, 100);
-            claims.answer(told(WakeupDuty.NONE, s(1), null));
+            claims.answer(told(s(77), s(1), null));
             loop.suspend();
             loop.resume();
             assertThat(claims.count()).isEqualTo(2);
-            claims.answer(told(WakeupDuty.NONE, s(1), null));
+            claims.answer(told(s(77), s(1), null));
             loop.suspend();
             assertThat(claims.left).isEqualTo(2);
         }
 
         @Test
-        void should_tell_how_it_goes_on() {
-            running(10, 4);
-            assertThat(claims.last().request().intent()).isEqualTo(ClaimIntent.STAY);
-            claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(0, 4)));
-            claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(4, 8)));
-            assertThat(claims.last().request().messages()).isEqualTo(2);
-            assertThat(claims.last().request().intent()).isEqualTo(ClaimIntent.FILL);
-        }
-
-        @Test
         void should_tell_that_it_is_quick_while_its_work_is_so_on_average() {
             running(1, 100);
-            List<ClaimIntent> told = new ArrayList<>();
+            List<Boolean> told = new ArrayList<>();
             int[] took = {5, 5, 5, 50, 5, 5, 5, 5, 5, 5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
             for (int i = 0; i < took.length; i++) {
-                claims.answer(told(WakeupDuty.LEFT, null, null, message("m" + i)));
+                claims.answer(told(null, null, null, message("m" + i)));
                 timers.advance(ms(took[i]));
                 handler.begun.get(i).settle(Settlement.ACKNOWLEDGE);
-                told.add(claims.last().request().intent());
+                told.add(claims.last().request().quick());
             }
-            assertThat(told.subList(0, 3)).containsOnly(ClaimIntent.QUICK);
+            assertThat(told.subList(0, 3)).containsOnly(true);
             // The claim after the long one may have been sent while that was under way.
-            assertThat(told.subList(4, 10)).doesNotContain(ClaimIntent.QUICK);
-            assertThat(told.get(took.length - 1)).isEqualTo(ClaimIntent.QUICK);
+            assertThat(told.subList(4, 10)).containsOnly(false);
+            assertThat(told.get(took.length - 1)).isTrue();
         }
 
         @Test
@@ -1430,13 +1401,13 @@ class ConsumerLoopTest {
                 claims.sent.clear();
                 handler.begun.clear();
                 ConsumerLoop loop = running(2, 100);
-                claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(0, 2)));
+                claims.answer(told(ZERO, ZERO, null, messages(0, 2)));
                 for (int i = 0; i < 200; i++) {
                     timers.advance(Duration.ofNanos(ms(millis).toNanos() / 2));
                     handler.begun.get(i).settle(Settlement.ACKNOWLEDGE);
                     if (!claims.last().answer().isDone()) {
                         int wanted = claims.last().request().messages();
-                        claims.answer(told(WakeupDuty.FIRST, ZERO, null, messages(0, wanted)));
+                        claims.answer(told(ZERO, ZERO, null, messages(0, wanted)));
                     }
                 }
                 int most = claims.sent.stream()

@@ -16,7 +16,6 @@ import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.fake.ManualExecutor;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,8 +108,7 @@ class PartitionedConsumerLoopTest {
     }
 
     private void answerPaused(int partition) {
-        claims.get(partition)
-                .answer(new ClaimReply(FakeClaims.TIME, -2, -2, 30_000_000, WakeupDuty.NONE, List.of(), List.of()));
+        claims.get(partition).answer(new ClaimReply(FakeClaims.TIME, -2, -2, 30_000_000, List.of(), List.of()));
     }
 
     @Test

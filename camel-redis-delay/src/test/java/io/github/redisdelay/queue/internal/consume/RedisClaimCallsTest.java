@@ -7,10 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.fake.FakeCaller;
 import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.internal.format.ClaimIntent;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.format.WakeupDuty;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.Session;
@@ -47,12 +45,7 @@ class RedisClaimCallsTest {
             () -> released++);
 
     private static final ClaimRequest REQUEST = new ClaimRequest(
-            ClaimId.of("0123456789abcdef".getBytes(StandardCharsets.ISO_8859_1)),
-            30_000_000,
-            7,
-            3,
-            ClaimIntent.QUICK,
-            28_000_000);
+            ClaimId.of("0123456789abcdef".getBytes(StandardCharsets.ISO_8859_1)), 30_000_000, 7, 3, true, 28_000_000);
 
     private static List<String> arguments(FakeCaller.Sent call) {
         return IntStream.range(0, call.arguments().size())
@@ -61,7 +54,7 @@ class RedisClaimCallsTest {
     }
 
     private static List<Object> emptyReply() {
-        byte[] head = ByteBuffer.allocate(44)
+        byte[] head = ByteBuffer.allocate(40)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putDouble(FakeCaller.TIME)
                 .putDouble(1_000_000)
@@ -69,7 +62,6 @@ class RedisClaimCallsTest {
                 .putDouble(30_000_000)
                 .putInt(0)
                 .putInt(0)
-                .putInt(WakeupDuty.FIRST.ordinal())
                 .array();
         return List.of(head, new byte[0], new byte[0], new byte[0], new byte[0]);
     }
@@ -90,12 +82,11 @@ class RedisClaimCallsTest {
                         "1048576",
                         "redis-delay:{orders}",
                         "c0 wakeup:client",
-                        "quick",
+                        "1",
                         "28000000");
         redis.answer(emptyReply());
         assertThat(reply)
-                .isCompletedWithValue(new ClaimReply(
-                        FakeCaller.TIME, 1_000_000, -1, 30_000_000, WakeupDuty.FIRST, List.of(), List.of()));
+                .isCompletedWithValue(new ClaimReply(FakeCaller.TIME, 1_000_000, -1, 30_000_000, List.of(), List.of()));
     }
 
     @Test
@@ -184,19 +175,8 @@ class RedisClaimCallsTest {
 
     @Test
     void should_tell_its_name_also_when_it_does_not_wait_for_more() {
-        calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, ClaimIntent.LEAVE, 1), new CompletableFuture<>());
+        calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, false, 1), new CompletableFuture<>());
         assertThat(redis.last().argument(8)).isEqualTo("c0 wakeup:client");
-    }
-
-    @Test
-    void should_tell_its_intent_in_one_word() {
-        List<String> words = new ArrayList<>();
-        for (ClaimIntent intent : ClaimIntent.values()) {
-            calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, intent, 1), new CompletableFuture<>());
-            words.add(redis.last().argument(9));
-            redis.answer(emptyReply());
-        }
-        assertThat(words).containsExactly("leave", "fill", "stay", "quick");
     }
 
     @Test

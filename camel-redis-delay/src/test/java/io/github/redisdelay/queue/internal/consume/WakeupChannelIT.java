@@ -31,7 +31,8 @@ import org.redisson.config.Config;
 @Timeout(120)
 class WakeupChannelIT {
 
-    private static final Duration ECHO = Duration.ofNanos(WakeupChannel.ECHO_NANOS);
+    /** Longer than the back-off of a try to subscribe. */
+    private static final Duration RETRY = Duration.ofSeconds(5);
 
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();
@@ -59,7 +60,7 @@ class WakeupChannelIT {
     @BeforeEach
     void open() {
         topic = redis.client().getTopic(redis.keyPrefix() + ":wakeup", ByteArrayCodec.INSTANCE);
-        channel = new WakeupChannel(topic, "me", timers, new Random(1));
+        channel = new WakeupChannel(topic, timers, new Random(1));
     }
 
     @AfterEach
@@ -101,7 +102,6 @@ class WakeupChannelIT {
         RecordingListener listener = added(channel, "q");
         publish("nospace");
         publish("");
-        publish("echo somebodyElse");
         publish("-5 q");
         publish("1e3 q");
         publish("99999999999999999999999 q");
@@ -147,8 +147,8 @@ class WakeupChannelIT {
             channel.remove("q" + i % 7, listener);
         }
         awaitSubscribers(0);
-        await().until(() -> timers.waiting() == 0);
         await().untilAsserted(() -> assertThat(topic.countListeners()).isZero());
+        assertThat(timers.waiting()).isZero();
         assertThat(channel.listening()).isZero();
     }
 
@@ -166,56 +166,6 @@ class WakeupChannelIT {
         assertThat(topic.countListeners()).isEqualTo(2);
     }
 
-    /** Advances to the next echo and lets it come back. */
-    private void echo(CopyOnWriteArrayList<String> heard) {
-        int before = heard.size();
-        timers.advance(timers.next());
-        await().until(() -> heard.size() > before);
-        // Later messages of the channel are heard after it.
-        publish("end of round");
-        await().until(() -> heard.get(heard.size() - 1).equals("end of round"));
-    }
-
-    private CopyOnWriteArrayList<String> overhear() {
-        CopyOnWriteArrayList<String> heard = new CopyOnWriteArrayList<>();
-        topic.addListener(byte[].class, (name, message) -> heard.add(new String(message, StandardCharsets.UTF_8)));
-        return heard;
-    }
-
-    @Test
-    void should_keep_its_subscription_while_its_echo_comes_back() throws Exception {
-        RecordingListener listener = added(channel, "q");
-        CopyOnWriteArrayList<String> heard = overhear();
-        // The pass of the subscription is made by then.
-        publish("begin");
-        await().until(() -> heard.contains("begin"));
-        int passes = listener.passes.get();
-        for (int i = 0; i < 5; i++) {
-            echo(heard);
-            timers.advance(timers.next()); // looks for the echo
-        }
-        assertThat(heard).contains("echo me");
-        assertThat(listener.passes).hasValue(passes);
-        assertThat(timers.waiting()).isEqualTo(1);
-        topic.removeAllListeners();
-    }
-
-    @Test
-    void should_subscribe_again_and_make_a_pass_when_its_echo_does_not_come_back() throws Exception {
-        RecordingListener listener = added(channel, "q");
-        int passes = listener.passes.get();
-        topic.removeAllListeners();
-        awaitSubscribers(0);
-        // An echo at the latest after its interval, and the time that it may take.
-        timers.advance(ECHO);
-        timers.advance(ECHO);
-        awaitSubscribers(1);
-        await().until(() -> listener.passes.get() > passes);
-        publish("3 q");
-        await().until(() -> listener.waits.contains(3L));
-        await().untilAsserted(() -> assertThat(timers.waiting()).isEqualTo(1));
-    }
-
     @Test
     void should_make_a_pass_when_the_connection_was_lost_and_is_back() throws Exception {
         try (RedisServer server = RedisServer.dedicated()) {
@@ -224,7 +174,7 @@ class WakeupChannelIT {
             RedissonClient client = Redisson.create(config);
             try {
                 RTopic own = client.getTopic("wakeup", ByteArrayCodec.INSTANCE);
-                WakeupChannel lonely = new WakeupChannel(own, "me", timers, new Random(1));
+                WakeupChannel lonely = new WakeupChannel(own, timers, new Random(1));
                 RecordingListener listener = added(lonely, "q");
                 int passes = listener.passes.get();
                 try (Socket socket = new Socket(server.host(), server.port())) {
@@ -274,12 +224,12 @@ class WakeupChannelIT {
             RedissonClient client = Redisson.create(config);
             try {
                 RTopic own = client.getTopic("wakeup", ByteArrayCodec.INSTANCE);
-                WakeupChannel lonely = new WakeupChannel(own, "me", timers, new Random(1));
+                WakeupChannel lonely = new WakeupChannel(own, timers, new Random(1));
                 RecordingListener listener = added(lonely, "q");
                 server.kill();
-                // Several echoes and tries to subscribe while nobody is there.
+                // For a while nobody is there.
                 for (int i = 0; i < 20; i++) {
-                    timers.advance(ECHO);
+                    timers.advance(RETRY);
                     CompletableFuture<Void> turn = new CompletableFuture<>();
                     turn.completeOnTimeout(null, 200, TimeUnit.MILLISECONDS).join();
                 }
@@ -287,7 +237,7 @@ class WakeupChannelIT {
                 server.start();
                 // A connection of the pool may still be broken, and this client repeats nothing.
                 await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> {
-                    timers.advance(ECHO);
+                    timers.advance(RETRY);
                     if (listener.passes.get() == passes) {
                         return false;
                     }
@@ -316,14 +266,14 @@ class WakeupChannelIT {
             try {
                 server.kill();
                 RTopic own = client.getTopic("wakeup", ByteArrayCodec.INSTANCE);
-                WakeupChannel lonely = new WakeupChannel(own, "me", timers, new Random(1));
+                WakeupChannel lonely = new WakeupChannel(own, timers, new Random(1));
                 RecordingListener listener = new RecordingListener();
                 CompletableFuture<Void> added = lonely.add("q", listener);
                 await().atMost(Duration.ofSeconds(20)).until(() -> timers.waiting() == 1);
                 assertThat(added).isNotDone();
                 server.start();
                 await().atMost(Duration.ofSeconds(60)).until(() -> {
-                    timers.advance(ECHO);
+                    timers.advance(RETRY);
                     return added.isDone();
                 });
                 // A connection of the pool may still be broken, and this client repeats nothing.
