@@ -23,14 +23,14 @@ import org.junit.jupiter.api.Test;
  */
 class BudgetTest {
 
-    private static final Size JAVA = new Size(18_100, 610_000);
-    private static final Size LUA = new Size(1_680, 56_000);
+    private static final Size JAVA = new Size(18_000, 607_000);
+    private static final Size LUA = new Size(1_640, 54_000);
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */
     private static final Map<String, Integer> LARGER_CLASSES = Map.of(
             "RedisDelayConfiguration", 450,
-            "ConsumerLoop", 420,
+            "ConsumerLoop", 410,
             "RedisDelayQueue", 400,
             "PartitionedQueue", 360,
             "RequestBatcher", 340,
