@@ -107,7 +107,7 @@ class IdleQueuesIT extends RealQueueIT {
                         "1000",
                         keys.base(),
                         "c channel",
-                        "stay",
+                        "1",
                         "1")
                 .map(RealQueueIT::bytes)
                 .toArray();
