@@ -76,6 +76,11 @@ class LayersTest {
 
     private static final int MAX_PARAMETERS = 8;
 
+    /** A class of a queue that names more types does the work of several. */
+    private static final int MAX_NAMED = 29;
+
+    private static final int MAX_API_TYPES = 40;
+
     private static final Path SOURCES = Path.of("src/main/java/io/github/redisdelay");
     /** An import, or a link to a class that is not imported. */
     private static final Pattern LINK = Pattern.compile(
@@ -259,5 +264,24 @@ class LayersTest {
                         .filter(made -> made.getRawParameterTypes().size() > MAX_PARAMETERS)
                         .map(made -> made.getFullName()))
                 .isEmpty();
+    }
+
+    @Test
+    void should_name_few_types_in_each_class_of_a_queue() {
+        assertThat(NAMED.entrySet().stream()
+                        .filter(each -> packageOf(each.getKey()).matches("queue\\.internal\\.(command|partition)"))
+                        .filter(each -> each.getValue().size() > MAX_NAMED)
+                        .map(each -> each.getKey().getSimpleName() + " names "
+                                + each.getValue().size()))
+                .isEmpty();
+    }
+
+    @Test
+    void should_have_a_small_api_of_the_queue_layer() {
+        assertThat(NAMED.keySet().stream()
+                        .filter(type -> packageOf(type).equals("queue") && isVisible(type))
+                        .map(JavaClass::getSimpleName))
+                .contains("DelayQueue", "QueueAdmin")
+                .hasSizeLessThanOrEqualTo(MAX_API_TYPES);
     }
 }

@@ -17,7 +17,7 @@ final class WaitingMessages implements AutoCloseable {
     }
 
     QueueStats of(String queue) {
-        return client.queue(queue).stats().join();
+        return client.queue(queue).admin().stats().join();
     }
 
     /** The messages that wait and those being delivered. */

@@ -6,6 +6,7 @@ import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.Submission;
 import java.util.concurrent.CompletableFuture;
@@ -116,17 +117,18 @@ public final class ManagedQueue {
 
     @ManagedOperation(description = "Pauses the queue for all consumers everywhere")
     public String pause() {
-        return setPaused("paused", DelayQueue::pause) ? "paused" : "it was paused already";
+        return setPaused("paused", QueueAdmin::pause) ? "paused" : "it was paused already";
     }
 
     @ManagedOperation(description = "Ends a pause of the queue")
     public String resume() {
-        return setPaused("resumed", DelayQueue::resume) ? "resumed" : "it was not paused";
+        return setPaused("resumed", QueueAdmin::resume) ? "resumed" : "it was not paused";
     }
 
-    private boolean setPaused(String what, Function<DelayQueue, Submission<Boolean>> call) {
+    private boolean setPaused(String what, Function<QueueAdmin, Submission<Boolean>> call) {
         return ask(
-                "it could not be " + what, target -> call.apply(target).result().thenApply(changed -> {
+                "it could not be " + what,
+                target -> call.apply(target.admin()).result().thenApply(changed -> {
                     if (changed) {
                         LOG.info("{}: {} by JMX", StatsText.label(target, queue.deadLetters()), what);
                     }
@@ -164,7 +166,8 @@ public final class ManagedQueue {
                     "Moves the dead letter with this id, or the newest one of the message with this id, back into its queue, due"
                             + " now")
     public String redrive(String id) {
-        return switch (askWhole("dead letter '" + id + "' could not be redriven", whole -> whole.deadLettersOf(id)
+        return switch (askWhole("dead letter '" + id + "' could not be redriven", whole -> whole.admin()
+                .deadLettersOf(id)
                 .thenCompose(letters -> letters.isEmpty()
                         ? CompletableFuture.completedFuture(RedriveOutcome.NONE)
                         : whole.redrive(letters.get(0).toString()).result()))) {

@@ -71,7 +71,7 @@ record QueueBrowser(
     }
 
     private CompletableFuture<Page> page(DelayQueue queue, String from, int size) {
-        return queue.browse(state, PageStart.next(from), size).thenCompose(page -> {
+        return queue.admin().list(state, PageStart.next(from), size).thenCompose(page -> {
             List<CompletableFuture<Optional<StoredMessage>>> messages =
                     page.messages().stream().map(info -> queue.get(info.id())).toList();
             return CompletableFuture.allOf(messages.toArray(CompletableFuture[]::new))
@@ -99,7 +99,8 @@ record QueueBrowser(
      * @throws org.apache.camel.RuntimeCamelException if Redis cannot be asked
      */
     int size() {
-        QueueStats stats = calls.ask(FAILED, queue -> (dead ? queue.deadLetters() : queue).stats());
+        QueueStats stats = calls.ask(
+                FAILED, queue -> (dead ? queue.deadLetters() : queue).admin().stats());
         return (int) Math.min(Integer.MAX_VALUE, state == MessageState.LEASED ? stats.leased() : stats.delayed());
     }
 }

@@ -149,7 +149,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             trimmer = new DeadLetterTrimmer(
                     whole.name(),
                     limits,
-                    () -> whole.trimDeadLetters(limits.retention(), limits.maximum()),
+                    () -> whole.admin().trimDeadLetters(limits.retention(), limits.maximum()),
                     component.threads().timers());
             meters = getEndpoint().meters().consuming(metered, name(), settings.deadLetters());
             report = new DeliveryReport(received, trimmer::buried, meters);

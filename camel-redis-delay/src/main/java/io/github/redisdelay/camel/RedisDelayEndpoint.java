@@ -235,6 +235,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** The figures of its queue, or of the dead letters that it leads to. */
     QueueStats stats() {
         return calls().ask("its figures could not be read", queue -> (isOfDeadLetters() ? queue.deadLetters() : queue)
+                .admin()
                 .stats());
     }
 
@@ -242,8 +243,10 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     Optional<CompletableFuture<QueueStats>> figures() {
         return getComponent()
                 .connectedClient(resolved.connection(), clientOptions())
-                .map(client ->
-                        queue(client).stats().whenComplete((stats, error) -> client.release(getComponent()::close)));
+                .map(client -> queue(client)
+                        .admin()
+                        .stats()
+                        .whenComplete((stats, error) -> client.release(getComponent()::close)));
     }
 
     @Override

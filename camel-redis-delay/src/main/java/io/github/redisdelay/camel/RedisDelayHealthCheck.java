@@ -129,7 +129,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
             return;
         }
         try {
-            QueueStats stats = asked.stats().get(STATS_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+            QueueStats stats = asked.admin().stats().get(STATS_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
             QueueFigure.of(stats).forEach((name, value) -> result.detail("redis." + name, value));
             String loss = StatsText.loss(stats);
             if (loss != null || stats.paused() || (stats.overdue() > 0 && stats.consumers() == 0)) {

@@ -2,7 +2,7 @@
 package io.github.redisdelay.queue;
 
 /**
- * The result of a {@linkplain DelayQueue#check() check} of a queue: what it found and mended. A check whose answer is lost
+ * The result of a {@linkplain QueueAdmin#check() check} of a queue: what it found and mended. A check whose answer is lost
  * fails, and counts nothing twice or too little.
  *
  * @param messages how many messages were looked at

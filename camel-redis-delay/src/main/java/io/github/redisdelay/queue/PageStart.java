@@ -5,7 +5,7 @@ import java.util.Objects;
 
 /**
  * The place in the order of a queue's messages where a page begins, and the direction in which it goes on from there, for {@link
- * DelayQueue#browse}.
+ * QueueAdmin#list}.
  *
  * @see MessagePage
  */

@@ -18,7 +18,7 @@ package io.github.redisdelay.queue;
  * @param lastDueMicros when the last of the messages that wait is due, in microseconds since the epoch by the Redis server's
  *     clock; 0 if there is none
  * @param stored how many messages are stored: more than wait and are being delivered if an evicted or deleted key has left some
- *     behind, which {@link DelayQueue#check()} mends; fewer if messages are lost
+ *     behind, which {@link QueueAdmin#check()} mends; fewer if messages are lost
  * @param lostMicros when a consumer last found that Redis had lost what the queue held, in microseconds since the epoch by
  *     the Redis server's clock; 0 if none did in the last day
  */

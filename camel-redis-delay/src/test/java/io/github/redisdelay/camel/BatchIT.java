@@ -146,7 +146,8 @@ class BatchIT extends ConsumerSideIT {
         assertThat(succeeded).hasSize(9).allSatisfy((body, times) -> assertThat(times)
                 .hasValue(1));
         assertThat(stored().deadLetters()
-                        .browse(io.github.redisdelay.queue.MessageState.DELAYED, PageStart.first(), 10)
+                        .admin()
+                        .list(io.github.redisdelay.queue.MessageState.DELAYED, PageStart.first(), 10)
                         .join()
                         .messages())
                 .singleElement()

@@ -49,7 +49,8 @@ class BrowseIT extends ConsumerSideIT {
     }
 
     private List<MessageInfo> waiting() {
-        return stored().browse(MessageState.DELAYED, PageStart.first(), 256)
+        return stored().admin()
+                .list(MessageState.DELAYED, PageStart.first(), 256)
                 .join()
                 .messages();
     }

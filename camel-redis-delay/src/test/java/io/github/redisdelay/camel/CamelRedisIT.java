@@ -85,7 +85,7 @@ public abstract class CamelRedisIT {
     }
 
     protected QueueStats stats() {
-        return stored().stats().join();
+        return stored().admin().stats().join();
     }
 
     protected String failureOfDeadLetter() {

@@ -92,7 +92,7 @@ class ConsumerLifecycleIT extends ConsumerSideIT {
         });
         schedule("x", "x");
         start(consume(OWN_CLIENT, this::take));
-        assertThat(stored().consumers().join()).as("it has not begun").isEmpty();
+        assertThat(stored().admin().consumers().join()).as("it has not begun").isEmpty();
         await().during(Duration.ofMillis(200)).atMost(Duration.ofSeconds(5)).until(received::isEmpty);
         consumer().start();
         assertThat(next().getBody()).isEqualTo("x");

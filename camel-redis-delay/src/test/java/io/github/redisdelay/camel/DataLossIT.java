@@ -72,7 +72,7 @@ class DataLossIT {
                 .ignoreExceptions()
                 .until(() -> {
                     for (DelayQueue queue : List.of(orders(), orders().deadLetters(), client.queue("split", 4))) {
-                        if (queue.consumers().join().size() != 1) {
+                        if (queue.admin().consumers().join().size() != 1) {
                             return false;
                         }
                     }
@@ -90,7 +90,7 @@ class DataLossIT {
                                 .contains(
                                         "may be gone in queue 'orders'; queue 'split', partition 1 of 4; queue 'split', partition 2 of 4;"));
         awaitConsumers();
-        assertThat(orders().stats().join().lostMicros()).isPositive();
+        assertThat(orders().admin().stats().join().lostMicros()).isPositive();
         RedisDelayHealthCheck check =
                 ((RedisDelayConsumer) context.getRoute("orders").getConsumer()).healthCheck(Duration.ofSeconds(30));
         assertThat(check.call(Map.of()).getMessage().orElse(""))
@@ -135,6 +135,6 @@ class DataLossIT {
         await().during(Duration.ofSeconds(12))
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> log.of(Level.WARN).size() == registered);
-        assertThat(orders().stats().join().lostMicros()).isZero();
+        assertThat(orders().admin().stats().join().lostMicros()).isZero();
     }
 }

@@ -106,7 +106,7 @@ class DeadLetterIdsIT extends DeadLetterSideIT {
         context.start();
         for (int i = 0; i < 50; i++) {
             bury("a", "x");
-            String letter = stored().deadLettersOf("a").join().get(0).toString();
+            String letter = stored().admin().deadLettersOf("a").join().get(0).toString();
             var found = template.asyncSend(uri + "?operation=get", exchange -> exchange.getMessage()
                     .setHeader(RedisDelayConstants.SCHEDULE_ID, "a"));
             LockSupport.parkNanos(20_000L * i);

@@ -44,15 +44,15 @@ class DeadLetterRouteIT extends ConsumerSideIT {
 
     private void assertNoDeadLetters() {
         await().untilAsserted(() -> {
-            assertThat(dead().stats().join().delayed()).as("waiting").isZero();
-            assertThat(dead().stats().join().leased()).as("leased").isZero();
+            assertThat(dead().admin().stats().join().delayed()).as("waiting").isZero();
+            assertThat(dead().admin().stats().join().leased()).as("leased").isZero();
         });
     }
 
     private void assertReturnedForAnHour() {
         await().untilAsserted(() -> {
-            assertThat(dead().stats().join().leased()).as("leased").isZero();
-            assertThat(dead().stats().join().nextDueMicros()).isGreaterThan(3_500_000_000L);
+            assertThat(dead().admin().stats().join().leased()).as("leased").isZero();
+            assertThat(dead().admin().stats().join().nextDueMicros()).isGreaterThan(3_500_000_000L);
         });
     }
 
@@ -107,7 +107,8 @@ class DeadLetterRouteIT extends ConsumerSideIT {
                                     RedisDelayConstants.TIME_TO_LIVE, "1s")
                             : Map.of(RedisDelayConstants.SCHEDULE_ID, "P-1"));
             await().until(() -> stats().dead() == 1);
-            String letter = dead().browse(MessageState.DELAYED, PageStart.first(), 1)
+            String letter = dead().admin()
+                    .list(MessageState.DELAYED, PageStart.first(), 1)
                     .join()
                     .messages()
                     .get(0)
@@ -223,7 +224,8 @@ class DeadLetterRouteIT extends ConsumerSideIT {
         start(consumeDead("", exchange -> exchange.setProperty(RedisDelayConstants.RETRY_AFTER, "1h")));
         assertReturnedForAnHour();
         // A second one is not in its way.settle(new Settlement.DeadLetter("b", "y"));
-        await().untilAsserted(() -> assertThat(dead().stats().join().delayed()).isEqualTo(2));
+        await().untilAsserted(() ->
+                assertThat(dead().admin().stats().join().delayed()).isEqualTo(2));
     }
 
     @Test
@@ -260,8 +262,8 @@ class DeadLetterRouteIT extends ConsumerSideIT {
         assertThat(next().getHeaders()).containsEntry(RedisDelayConstants.DEAD_LETTER_REASON, "failed");
         assertNoDeadLetters();
         await().untilAsserted(() ->
-                assertThat(outside.queue(other).stats().join().leased()).isZero());
-        assertThat(outside.queue(other).stats().join().dead()).isZero();
+                assertThat(outside.queue(other).admin().stats().join().leased()).isZero());
+        assertThat(outside.queue(other).admin().stats().join().dead()).isZero();
     }
 
     @Test
@@ -275,7 +277,8 @@ class DeadLetterRouteIT extends ConsumerSideIT {
                 .containsEntry(RedisDelayConstants.FAILURE_MESSAGE, "partner is down");
         exchange.setException(new IllegalStateException("no"));
         polling.doneUoW(exchange);
-        await().untilAsserted(() -> assertThat(dead().stats().join().delayed()).isOne());
+        await().untilAsserted(() ->
+                assertThat(dead().admin().stats().join().delayed()).isOne());
         assertThat(polling.receive(uri, 100)).isNull();
     }
 
@@ -339,7 +342,8 @@ class DeadLetterRouteIT extends ConsumerSideIT {
             }
             await().until(() -> consumer().getDeadLettersDropped() == 3);
             assertThat(stats().dead()).isEqualTo(2);
-            assertThat(dead().browse(io.github.redisdelay.queue.MessageState.DELAYED, PageStart.first(), 10)
+            assertThat(dead().admin()
+                            .list(io.github.redisdelay.queue.MessageState.DELAYED, PageStart.first(), 10)
                             .join()
                             .messages())
                     .extracting(message -> message.id().substring(0, 2))

@@ -62,7 +62,13 @@ abstract class DeadLetterSideIT extends ConsumerSideIT {
     }
 
     List<String> deadLetters() {
-        return stored().deadLetters().browse(MessageState.DELAYED, PageStart.first(), 256).join().messages().stream()
+        return stored()
+                .deadLetters()
+                .admin()
+                .list(MessageState.DELAYED, PageStart.first(), 256)
+                .join()
+                .messages()
+                .stream()
                 .map(MessageInfo::id)
                 .toList();
     }
@@ -81,7 +87,7 @@ abstract class DeadLetterSideIT extends ConsumerSideIT {
     }
 
     List<String> waiting() {
-        return stored().browse(MessageState.DELAYED, PageStart.first(), 256).join().messages().stream()
+        return stored().admin().list(MessageState.DELAYED, PageStart.first(), 256).join().messages().stream()
                 .map(MessageInfo::id)
                 .toList();
     }

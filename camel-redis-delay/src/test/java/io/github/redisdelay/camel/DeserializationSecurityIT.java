@@ -316,10 +316,12 @@ class DeserializationSecurityIT extends ConsumerSideIT {
                 next();
                 next();
                 try (DelayQueueClient client = DelayQueueClient.create(given, ClientOptions.DEFAULTS)) {
-                    await().until(() -> client.queue(name).stats().join().dead() == 1);
+                    await().until(() ->
+                            client.queue(name).admin().stats().join().dead() == 1);
                     assertThat(client.queue(name)
                                     .deadLetters()
-                                    .browse(io.github.redisdelay.queue.MessageState.DELAYED, PageStart.first(), 1)
+                                    .admin()
+                                    .list(io.github.redisdelay.queue.MessageState.DELAYED, PageStart.first(), 1)
                                     .join()
                                     .messages())
                             .hasSize(1);
@@ -328,8 +330,8 @@ class DeserializationSecurityIT extends ConsumerSideIT {
                             .result()
                             .join();
                     client.queue(name).cancel("a").result().join();
-                    client.queue(name).pause().result().join();
-                    client.queue(name).resume().result().join();
+                    client.queue(name).admin().pause().result().join();
+                    client.queue(name).admin().resume().result().join();
                     assertThat(own.requestBody("redis-delay:" + name + "?operation=redrive&all=true", (Object) null))
                             .isNull();
                 }

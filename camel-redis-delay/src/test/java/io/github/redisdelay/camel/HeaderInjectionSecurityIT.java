@@ -174,7 +174,8 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
                 .result()
                 .join();
         DelayQueue dead = stored().deadLetters();
-        String deadId = dead.browse(MessageState.DELAYED, PageStart.first(), 1)
+        String deadId = dead.admin()
+                .list(MessageState.DELAYED, PageStart.first(), 1)
                 .join()
                 .messages()
                 .get(0)
@@ -198,10 +199,11 @@ class HeaderInjectionSecurityIT extends ConsumerSideIT {
         assertThat(fromDead.getHeader(RedisDelayConstants.DEAD_LETTER_REASON)).isEqualTo("failed");
         assertClean(fromDead);
         context.getRouteController().stopRoute("dead");
-        await().until(() -> dead.stats().join().leased() == 0);
+        await().until(() -> dead.admin().stats().join().leased() == 0);
         received.clear();
 
-        assertThat(stored().redriveAll(message -> true).join()).isOne();
+        assertThat(stored().admin().redriveAll(message -> true, Long.MAX_VALUE).join())
+                .isOne();
         start(consume(FAST + filter, this::take));
         assertClean(next());
         assertEmpty();

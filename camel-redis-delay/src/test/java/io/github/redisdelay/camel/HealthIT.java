@@ -97,7 +97,7 @@ class HealthIT {
 
     @Test
     void should_say_in_a_line_that_the_queue_is_paused() {
-        consumer().queue().pause().result().join();
+        consumer().queue().admin().pause().result().join();
         await().untilAsserted(() -> {
             HealthCheck.Result result = camelsCheck();
             assertThat(result.getState()).isEqualTo(HealthCheck.State.UP);

@@ -58,7 +58,7 @@ class HeldDeadLetterIT extends DeadLetterSideIT {
                     .containsEntry(RedisDelayConstants.COUNT, 1L)
                     .containsEntry(RedisDelayConstants.MESSAGE_ID, "A-0");
             await().until(() -> {
-                QueueStats letters = stored().deadLetters().stats().join();
+                QueueStats letters = stored().deadLetters().admin().stats().join();
                 return letters.leased() == 0 && letters.overdue() == 0;
             });
             assertThat(new TreeSet<>(deadMessages())).containsExactly("A-1", "A-2", "A-3", "A-4");
@@ -83,7 +83,7 @@ class HeldDeadLetterIT extends DeadLetterSideIT {
             assertThat(next().getHeaders())
                     .containsEntry(RedisDelayConstants.COUNT, 1L)
                     .containsEntry(RedisDelayConstants.MESSAGE_ID, "a");
-            await().until(() -> stored().deadLetters().stats().join().nextDueMicros() > 0);
+            await().until(() -> stored().deadLetters().admin().stats().join().nextDueMicros() > 0);
             assertThat(deadMessages()).containsExactly("b");
             assertThat(log.of(Level.WARN)).isEmpty();
         }
@@ -128,13 +128,13 @@ class HeldDeadLetterIT extends DeadLetterSideIT {
                 });
             }
         });
-        String letter = stored().deadLettersOf("a").join().get(0).toString();
+        String letter = stored().admin().deadLettersOf("a").join().get(0).toString();
         assertThat(failures.poll(20, TimeUnit.SECONDS))
                 .isInstanceOf(DuplicateMessageException.class)
                 .hasMessage("dead letter '" + letter + "' of queue '" + queue
                         + "' was not redriven: its message's id 'a' is in use by a newer message; redrive it when that one is"
                         + " done or cancelled, or purge it");
-        await().until(() -> stored().deadLetters().stats().join().nextDueMicros() > 0);
+        await().until(() -> stored().deadLetters().admin().stats().join().nextDueMicros() > 0);
         assertThat(deadMessages()).containsExactly("a");
         assertThat(stats().delayed()).isOne();
     }
@@ -167,7 +167,7 @@ class HeldDeadLetterIT extends DeadLetterSideIT {
 
     /** That of a message once its dead letter waits again. */
     private String deadLetterOfWaiting(String id) {
-        await().until(() -> stored().deadLetters().stats().join().nextDueMicros() > 0);
+        await().until(() -> stored().deadLetters().admin().stats().join().nextDueMicros() > 0);
         return deadLetterOf(id);
     }
 
@@ -236,7 +236,7 @@ class HeldDeadLetterIT extends DeadLetterSideIT {
     }
 
     private List<String> ids(String name) {
-        return outside.queue(name).browse(MessageState.DELAYED, PageStart.first(), 256).join().messages().stream()
+        return outside.queue(name).admin().list(MessageState.DELAYED, PageStart.first(), 256).join().messages().stream()
                 .map(MessageInfo::id)
                 .distinct()
                 .toList();

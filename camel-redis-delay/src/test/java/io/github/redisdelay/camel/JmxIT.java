@@ -174,7 +174,8 @@ class JmxIT extends ConsumerSideIT {
         assertThat(names("queues")).hasSize(2);
         bury("a", "x");
         String letter = stored().deadLetters()
-                .browse(MessageState.DELAYED, PageStart.first(), 1)
+                .admin()
+                .list(MessageState.DELAYED, PageStart.first(), 1)
                 .join()
                 .messages()
                 .get(0)

@@ -71,7 +71,8 @@ class LostAnswerRedeliveryIT {
         try {
             var queue = client.get().queues().queue("orders");
             // On a busy machine an answer may take longer than the short timeout.
-            return await().ignoreExceptions().until(() -> queue.stats().join().delayed(), any -> true);
+            return await().ignoreExceptions()
+                    .until(() -> queue.admin().stats().join().delayed(), any -> true);
         } finally {
             client.release();
         }

@@ -246,7 +246,7 @@ class MetersIT extends ConsumerSideIT {
         bind();
         schedule("late", "x", Envelope.Settings.NONE, DueTime.at(Instant.now().minusSeconds(100)));
         schedule("later", "x", Envelope.Settings.NONE, DueTime.after(Duration.ofHours(1)));
-        stored().pause().result().join();
+        stored().admin().pause().result().join();
         context.getEndpoint(uri);
         context.start();
         send(uri + "?operation=stats", null, Map.of());

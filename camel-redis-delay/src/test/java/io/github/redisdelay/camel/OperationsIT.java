@@ -88,7 +88,7 @@ class OperationsIT extends CamelRedisIT {
         try (LogLines log = new LogLines(UnusedQueues.class)) {
             send(uri + "?delay=1h", "x", Map.of());
             new UnusedQueues().foundNothing("here", stored()).join();
-            stored().cancelAll(message -> true).join();
+            stored().admin().cancelAll(message -> true, Long.MAX_VALUE).join();
             start(consume("", exchange -> {}));
             await().until(() -> stats().consumers() == 1);
             new UnusedQueues().foundNothing("here", stored()).join();

@@ -253,7 +253,7 @@ class PartitionedRoutesIT extends ConsumerSideIT {
     void should_say_so_when_another_number_takes_over_below_a_running_consumer() throws Exception {
         try (LogLines log = new LogLines(ConsumerDeliveries.class)) {
             start(consume("", this::take));
-            await().until(() -> outside.queue(queue).stats().join().consumers() == 1);
+            await().until(() -> outside.queue(queue).admin().stats().join().consumers() == 1);
             // Redis has lost the record.
             redis.client()
                     .getKeys()

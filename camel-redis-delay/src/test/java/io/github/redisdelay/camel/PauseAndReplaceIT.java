@@ -37,7 +37,7 @@ class PauseAndReplaceIT extends ConsumerSideIT {
                         .result());
                 sent++;
             }
-            assertThat(stored().pause().result().join()).isTrue();
+            assertThat(stored().admin().pause().result().join()).isTrue();
             // Claims are under way while this is answered.
             schedules.forEach(CompletableFuture::join);
             for (int i = 0; i < 5; i++) {
@@ -49,7 +49,7 @@ class PauseAndReplaceIT extends ConsumerSideIT {
             String late = "after " + round;
             assertThat(received.stream().map(Message::getBody)).doesNotContain(late);
             assertThat(stats().overdue()).isGreaterThanOrEqualTo(5);
-            assertThat(stored().resume().result().join()).isTrue();
+            assertThat(stored().admin().resume().result().join()).isTrue();
             int expected = sent;
             await().until(() -> received.size() == expected);
         }
@@ -68,11 +68,11 @@ class PauseAndReplaceIT extends ConsumerSideIT {
         }));
         schedule("a", "x");
         await().until(() -> received.size() == 1);
-        stored().pause().result().join();
+        stored().admin().pause().result().join();
         go.countDown();
         await().untilAsserted(() -> assertThat(stats().overdue()).isOne());
         assertThat(received).hasSize(1);
-        stored().resume().result().join();
+        stored().admin().resume().result().join();
         await().until(() -> received.size() == 2);
         assertEmpty();
     }

@@ -73,7 +73,7 @@ class PauseLogIT extends ConsumerSideIT {
 
     @Test
     void should_say_so_where_the_queue_is_paused_as_the_consumer_starts() throws Exception {
-        stored().pause().result().join();
+        stored().admin().pause().result().join();
         start(consume("", this::take));
         assertThat(consumerLines(1).get(0)).contains(": paused since 2");
     }

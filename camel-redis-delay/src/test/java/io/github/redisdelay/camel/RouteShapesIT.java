@@ -408,6 +408,6 @@ class RouteShapesIT extends CamelRedisIT {
         String other = redis.uniqueQueue();
         run((routes, from) -> from.to("redis-delay:" + other + "?delay=1h"));
         assertAcknowledged();
-        assertThat(outside.queue(other).stats().join().delayed()).isOne();
+        assertThat(outside.queue(other).admin().stats().join().delayed()).isOne();
     }
 }

@@ -98,6 +98,7 @@ class WaitForReplicasIT {
             return client.get()
                     .queues()
                     .queue(uri.substring("redis-delay:".length()))
+                    .admin()
                     .stats()
                     .join();
         } finally {

@@ -145,7 +145,9 @@ class GettingStartedIT {
         RedissonClient redisson = Redisson.create(config);
         try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
             return await().atMost(Duration.ofSeconds(30))
-                    .until(() -> client.queue("orders").stats().join(), stats -> stats.overdue() == stats.delayed())
+                    .until(
+                            () -> client.queue("orders").admin().stats().join(),
+                            stats -> stats.overdue() == stats.delayed())
                     .overdue();
         } finally {
             redisson.shutdown();

@@ -73,11 +73,11 @@ class QueueLayerIT {
     }
 
     private void makeDue() {
-        payments.promoteAll(message -> true).join();
+        payments.admin().promoteAll(message -> true, Long.MAX_VALUE).join();
     }
 
     private QueueStats stats() {
-        return payments.stats().join();
+        return payments.admin().stats().join();
     }
 
     private static byte[] bytes(String text) {
@@ -117,7 +117,7 @@ class QueueLayerIT {
         }
         assertThat(stats().dead()).isOne();
         StoredMessage dead = payments.deadLetters()
-                .get(payments.deadLettersOf("A-1").join().get(0).toString())
+                .get(payments.admin().deadLettersOf("A-1").join().get(0).toString())
                 .join()
                 .orElseThrow();
         assertThat(new String(dead.info().lastFailure(), StandardCharsets.UTF_8))
@@ -164,7 +164,7 @@ class QueueLayerIT {
             timeouts.close();
             return null;
         });
-        await().until(() -> payments.consumers().join().isEmpty());
+        await().until(() -> payments.admin().consumers().join().isEmpty());
         assertThat(closing.isDone()).isFalse();
         goOn.countDown();
         closing.get(10, TimeUnit.SECONDS);
@@ -211,7 +211,10 @@ class QueueLayerIT {
             try (PaymentTimeouts timeouts = new PaymentTimeouts(redisson, options, closed::add);
                     DelayQueueClient other = DelayQueueClient.create(redisson, options)) {
                 timeouts.placed("A-1");
-                other.queue("payments").promoteAll(message -> true).join();
+                other.queue("payments")
+                        .admin()
+                        .promoteAll(message -> true, Long.MAX_VALUE)
+                        .join();
                 System.out.println("closed " + closed.poll(10, TimeUnit.SECONDS));
             }
             redisson.shutdown();
@@ -322,7 +325,8 @@ class QueueLayerIT {
         }
         assertThat(received).isEmpty();
         MessageInfo dead = payments.deadLetters()
-                .browse(MessageState.DELAYED, PageStart.first(), 1)
+                .admin()
+                .list(MessageState.DELAYED, PageStart.first(), 1)
                 .join()
                 .messages()
                 .get(0);

@@ -151,7 +151,7 @@ final class Stage implements AutoCloseable {
     }
 
     QueueStats stats(String queue) {
-        return outside.queue(queue, partitions()).stats().join();
+        return outside.queue(queue, partitions()).admin().stats().join();
     }
 
     private int partitions() {

@@ -8,10 +8,10 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.command.RepairScan;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
@@ -75,10 +75,10 @@ class CheckIT extends RealQueueIT {
         schedule("due", LONG_AGO, 9);
         QueueSnapshot before = snapshot();
 
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(3, 0, 0, 0));
-        assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(1, 0, 0, 0));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(3, 0, 0, 0));
+        assertThat(get(queue.deadLetters().admin().check())).isEqualTo(new CheckResult(1, 0, 0, 0));
         assertThat(snapshot()).isEqualTo(before);
-        assertThat(get(client.queue(redis.uniqueQueue()).check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+        assertThat(get(client.queue(redis.uniqueQueue()).admin().check())).isEqualTo(new CheckResult(0, 0, 0, 0));
     }
 
     @Test
@@ -86,9 +86,9 @@ class CheckIT extends RealQueueIT {
         String kept = bury("a", 0);
         bury("gone", 0);
         delete("dead:index");
-        assertThat(get(queue.deadLettersOf("a"))).isEmpty();
-        assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(2, 0, 0, 0));
-        assertThat(get(queue.deadLettersOf("a")))
+        assertThat(get(queue.admin().deadLettersOf("a"))).isEmpty();
+        assertThat(get(queue.deadLetters().admin().check())).isEqualTo(new CheckResult(2, 0, 0, 0));
+        assertThat(get(queue.admin().deadLettersOf("a")))
                 .extracting(DeadLetterId::toString)
                 .containsExactly(kept);
         assertThat(held("dead:index")).hasSize(2);
@@ -100,10 +100,12 @@ class CheckIT extends RealQueueIT {
         redis.client()
                 .getScoredSortedSet(keys().dead().key("index"), StringCodec.INSTANCE)
                 .addAll(IntStream.range(0, 600).boxed().collect(Collectors.toMap(i -> "foreign" + i, i -> 0.0)));
-        assertThat(get(queue.deadLettersOf("gone"))).as("without a body").isEmpty();
-        get(queue.deadLetters().check());
+        assertThat(get(queue.admin().deadLettersOf("gone")))
+                .as("without a body")
+                .isEmpty();
+        get(queue.deadLetters().admin().check());
         assertThat(held("dead:index")).hasSize(1);
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(0, 0, 0, 0));
         assertThat(held("index")).isEmpty();
     }
 
@@ -126,7 +128,7 @@ class CheckIT extends RealQueueIT {
                                 : calls.call(script, keys, arguments, attempt);
                     })) {
                 CompletableFuture<CheckResult> checked =
-                        away.queue(queue.name()).check();
+                        away.queue(queue.name()).admin().check();
                 if (begin) {
                     assertThat(get(checked)).isEqualTo(new CheckResult(2_000, 0, 0, 0));
                 } else {
@@ -154,10 +156,11 @@ class CheckIT extends RealQueueIT {
                             })
                             : answer;
                 })) {
-            assertThatThrownBy(() -> get(cut.queue(queue.name()).check())).hasMessageContaining("was cut");
+            assertThatThrownBy(() -> get(cut.queue(queue.name()).admin().check()))
+                    .hasMessageContaining("was cut");
         }
         assertThat(lost).isTrue();
-        assertThat(get(queue.check())).as("they wait again").isEqualTo(new CheckResult(2, 0, 0, 0));
+        assertThat(get(queue.admin().check())).as("they wait again").isEqualTo(new CheckResult(2, 0, 0, 0));
     }
 
     @Test
@@ -168,14 +171,14 @@ class CheckIT extends RealQueueIT {
         long due = info("a").dueMicros();
         delete("delayed", "delayed:7");
 
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(3, 3, 0, 0));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(3, 3, 0, 0));
 
         snapshot().assertOneStateAtATime(false);
         // The due times stand with the bodies, the priority is lost.
-        assertThat(get(queue.stats()).overdue()).isOne();
+        assertThat(get(queue.admin().stats()).overdue()).isOne();
         assertThat(info("a").dueMicros()).isEqualTo(due);
         pass(HOUR);
-        assertThat(get(queue.stats()).overdue()).isEqualTo(3);
+        assertThat(get(queue.admin().stats()).overdue()).isEqualTo(3);
         assertThat(info("b").priority()).isZero();
         assertThat(info("b").attempts()).isZero();
         BlockingQueue<Delivery> received = consume(queue, concurrent(3));
@@ -188,7 +191,7 @@ class CheckIT extends RealQueueIT {
             assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
         }
         assertThat(ids).containsExactly("a", "b", "c");
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(0, 0, 0, 0));
         assertThat(held("messages")).isEmpty();
     }
 
@@ -202,7 +205,7 @@ class CheckIT extends RealQueueIT {
         MessageInfo moved = info("moved");
         delete("delayed", "delayed:5", "config");
 
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(2, 2, 0, 0));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(2, 2, 0, 0));
 
         // Not before it is due, and not as if it were new.
         assertThat(info("returned")).usingRecursiveComparison().isEqualTo(returned);
@@ -217,7 +220,7 @@ class CheckIT extends RealQueueIT {
         ClaimedDelivery old = claim(1).get(0);
         delete("leased");
 
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(1, 1, 0, 0));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(1, 1, 0, 0));
 
         assertThat(get(old.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.STALE_HELD);
         ClaimedDelivery again = claim(1).get(0);
@@ -235,7 +238,7 @@ class CheckIT extends RealQueueIT {
         get(next(received).settle(Settlement.ACKNOWLEDGE));
         scheduleForeign(bytes("a"), 1);
         delete("delayed");
-        get(queue.check());
+        get(queue.admin().check());
         // Long before its safety interval is over.
         assertThat(next(received).id()).isEqualTo("a");
     }
@@ -246,13 +249,13 @@ class CheckIT extends RealQueueIT {
         schedule("b", LONG_AGO, 9);
         schedule("c", LONG_AGO, 9);
         claim(1);
-        assertThat(get(queue.stats()).stored()).isEqualTo(3);
+        assertThat(get(queue.admin().stats()).stored()).isEqualTo(3);
         lose("delayed", "a");
-        QueueStats stats = get(queue.stats());
+        QueueStats stats = get(queue.admin().stats());
         assertThat(stats.stored() - stats.delayed() - stats.leased()).isEqualTo(1);
-        get(queue.check());
+        get(queue.admin().check());
         delete("messages");
-        assertThat(get(queue.stats()).stored()).isZero();
+        assertThat(get(queue.admin().stats()).stored()).isZero();
     }
 
     @Test
@@ -263,20 +266,20 @@ class CheckIT extends RealQueueIT {
         assertThat(claim(2)).isEmpty();
         BlockingQueue<Delivery> received = consume(queue, concurrent(1));
 
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(2, 0, 0, 0));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(2, 0, 0, 0));
 
         assertThat(next(received).id()).isEqualTo("a");
-        assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1);
     }
 
     @Test
     void should_not_end_a_pause() {
         schedule("a", LONG_AGO);
-        get(queue.pause());
+        get(queue.admin().pause());
         lose("delayed", "a");
-        assertThat(get(queue.check()).restored()).isEqualTo(1);
+        assertThat(get(queue.admin().check()).restored()).isEqualTo(1);
         assertThat(claim(1)).isEmpty();
-        get(queue.resume());
+        get(queue.admin().resume());
         assertThat(ids(claim(1))).containsExactly("a");
     }
 
@@ -285,8 +288,8 @@ class CheckIT extends RealQueueIT {
         String letter = bury("a", 9);
         delete("dead:delayed");
 
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(0, 0, 0, 0));
-        assertThat(get(queue.deadLetters().check())).isEqualTo(new CheckResult(1, 1, 0, 0));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(0, 0, 0, 0));
+        assertThat(get(queue.deadLetters().admin().check())).isEqualTo(new CheckResult(1, 1, 0, 0));
 
         StoredMessage found = get(queue.deadLetters().get(letter)).orElseThrow();
         assertThat(text(found.info().lastFailure())).isEqualTo("failure of a");
@@ -303,9 +306,9 @@ class CheckIT extends RealQueueIT {
         claim(1);
         delete("messages");
         schedule("new", IN_AN_HOUR);
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(1, 0, 301, 0));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(1, 0, 301, 0));
         // They are dropped when they are claimed, as ever.
-        assertThat(get(queue.stats()).delayed()).isEqualTo(301);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(301);
     }
 
     @Test
@@ -319,7 +322,7 @@ class CheckIT extends RealQueueIT {
         lose("delayed", "lost");
         redis.client().getMap(keys().key("messages"), StringCodec.INSTANCE).remove("lost");
 
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(2, 0, 0, 1));
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(2, 0, 0, 1));
 
         assertThat(held("state")).containsExactly("leased", "waits");
         schedule("lost", LONG_AGO);
@@ -344,7 +347,7 @@ class CheckIT extends RealQueueIT {
                             found.add(((List<?>) reply).size() - 2);
                             return reply;
                         }))) {
-            assertThat(get(other.queue(queue.name()).check())).isEqualTo(new CheckResult(3_040, 3_040, 0, 0));
+            assertThat(get(other.queue(queue.name()).admin().check())).isEqualTo(new CheckResult(3_040, 3_040, 0, 0));
         }
         assertThat(found).allMatch(size -> size < 400);
         assertThat(found.size()).isBetween(10, 200);
@@ -364,13 +367,13 @@ class CheckIT extends RealQueueIT {
                         ? CompletableFuture.failedFuture(new IllegalStateException("no line"))
                         : real.call(script, keys, arguments, attempt))) {
             DelayQueue its = other.queue(queue.name());
-            assertThatThrownBy(() -> get(its.check()))
+            assertThatThrownBy(() -> get(its.admin().check()))
                     .isInstanceOf(DelayQueueException.class)
                     .hasMessageContaining("queue '" + queue.name() + "'")
                     .hasMessageContaining("no line");
-            long done = get(queue.stats()).delayed();
+            long done = get(queue.admin().stats()).delayed();
             assertThat(done).isBetween(1L, 999L);
-            assertThat(get(its.check())).isEqualTo(new CheckResult(1_000, 1_000 - done, 0, 0));
+            assertThat(get(its.admin().check())).isEqualTo(new CheckResult(1_000, 1_000 - done, 0, 0));
         }
     }
 
@@ -398,7 +401,7 @@ class CheckIT extends RealQueueIT {
         });
         try {
             for (int i = 0; i < 50; i++) {
-                assertThat(get(queue.check()).restored()).isZero();
+                assertThat(get(queue.admin().check()).restored()).isZero();
             }
         } finally {
             over.set(true);
@@ -426,7 +429,8 @@ class CheckIT extends RealQueueIT {
     }
 
     private void damageAndRepair(Random random) {
-        ClaimCalls claims = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) queue).address(), error -> {});
+        ClaimCalls claims = ClientAccess.consumers(client)
+                .newClaims(((RedisDelayQueue) queue).partitions().get(0).address(), error -> {});
         // In all states: some returned, some rescheduled, some leased for ever, some new.
         List<Submission<?>> sent = new ArrayList<>();
         for (int i = 0; i < 400; i++) {
@@ -474,12 +478,13 @@ class CheckIT extends RealQueueIT {
         Set<String> left = new TreeSet<>(held("messages"));
         Set<String> lettersLeft = new TreeSet<>(held("dead:messages"));
 
-        CheckResult found = get(queue.check());
-        get(queue.deadLetters().check());
+        CheckResult found = get(queue.admin().check());
+        get(queue.deadLetters().admin().check());
         assertThat(found.messages()).isEqualTo(left.size());
         QueueSnapshot repaired = snapshot();
         repaired.assertOneStateAtATime(true);
-        long ids = get(queue.stats()).delayed() + get(queue.stats()).leased();
+        long ids = get(queue.admin().stats()).delayed()
+                + get(queue.admin().stats()).leased();
         assertThat(found.bodiesMissing()).isEqualTo(ids - left.size());
 
         assertThat(drain(queue)).containsExactlyInAnyOrderElementsOf(left);
@@ -501,7 +506,7 @@ class CheckIT extends RealQueueIT {
             delivery.settle(Settlement.ACKNOWLEDGE);
         });
         await().until(() -> {
-            QueueStats stats = get(from.stats());
+            QueueStats stats = get(from.admin().stats());
             return stats.delayed() + stats.leased() == 0;
         });
         consumer.stop(false);

@@ -182,7 +182,7 @@ class ConsumersIT {
             schedule(queue, "m" + i, Duration.ZERO);
         }
         assertThat(begunBySlow.poll(10, TimeUnit.SECONDS)).isNotNull();
-        assertThat(queue.stats().get().leased())
+        assertThat(queue.admin().stats().get().leased())
                 .as("messages that the slow one holds")
                 .isEqualTo(1);
         Set<String> byIdle = ConcurrentHashMap.newKeySet();
@@ -221,7 +221,7 @@ class ConsumersIT {
         await().atMost(Duration.ofSeconds(20)).until(() -> done.size() == 2_999);
         end.countDown();
         await().atMost(Duration.ofSeconds(10)).until(() -> done.size() == 3_000);
-        await().until(() -> queue.stats().get().leased() == 0);
+        await().until(() -> queue.admin().stats().get().leased() == 0);
     }
 
     /** The lateness that one of a thousand messages exceeds, at 600 a second, where one of two consumers stands still now and then. */
@@ -252,7 +252,7 @@ class ConsumersIT {
             delivery.settle(Settlement.ACKNOWLEDGE);
         });
         await().atMost(Duration.ofSeconds(30)).until(() -> lateness.size() == groups * each);
-        await().until(() -> queue.stats().join().leased() == 0);
+        await().until(() -> queue.admin().stats().join().leased() == 0);
         standing.stop(true);
         other.stop(true);
         assertThat(begun.get()).as("messages of the one that stands still").isGreaterThanOrEqualTo(100);
@@ -315,7 +315,7 @@ class ConsumersIT {
         assertThat(claimLanesInRedis(queue))
                 .as("numbers of claim sessions, each used by one consumer after the other")
                 .isLessThanOrEqualTo(4);
-        QueueStats stats = queue.stats().get();
+        QueueStats stats = queue.admin().stats().get();
         assertThat(stats.delayed() + stats.leased()).isZero();
     }
 
@@ -362,7 +362,8 @@ class ConsumersIT {
         consumer.suspend();
         schedule(queue, "a", Duration.ZERO);
         await().until(() -> wakeups.countSubscribers() == 1);
-        await().during(Duration.ofMillis(300)).until(() -> queue.stats().get().leased() == 0 && received.isEmpty());
+        await().during(Duration.ofMillis(300))
+                .until(() -> queue.admin().stats().get().leased() == 0 && received.isEmpty());
         consumer.resume();
         await().atMost(Duration.ofSeconds(5)).until(() -> received.contains("a"));
     }
@@ -378,10 +379,11 @@ class ConsumersIT {
                 queue.consume(concurrent(5), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         await().until(() -> gate.held() == 1);
         consumer.stop(true);
-        assertThat(queue.stats().get().leased()).isEqualTo(5);
+        assertThat(queue.admin().stats().get().leased()).isEqualTo(5);
         gate.open();
-        await().atMost(Duration.ofSeconds(5)).until(() -> queue.stats().get().overdue() == 5);
-        assertThat(queue.stats().get().leased()).isZero();
+        await().atMost(Duration.ofSeconds(5))
+                .until(() -> queue.admin().stats().get().overdue() == 5);
+        assertThat(queue.admin().stats().get().leased()).isZero();
     }
 
     @Test
@@ -395,7 +397,7 @@ class ConsumersIT {
         await().until(() -> gate.held() == 1);
         assertThat(waiters.size()).isOne();
         CompletableFuture<Void> gone = consumer.stop(true);
-        await().until(() -> queue.stats().get().consumers() == 0);
+        await().until(() -> queue.admin().stats().get().consumers() == 0);
         assertThat(gone).isNotDone();
         gate.open();
         gone.get(10, TimeUnit.SECONDS);
@@ -430,7 +432,7 @@ class ConsumersIT {
         closing.join();
         try (DelayQueueClient other =
                 DelayQueueClient.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)))) {
-            assertThat(other.queue(queue.name()).consumers().get()).isEmpty();
+            assertThat(other.queue(queue.name()).admin().consumers().get()).isEmpty();
         }
     }
 
@@ -452,7 +454,7 @@ class ConsumersIT {
         closing.join();
         try (DelayQueueClient other =
                 DelayQueueClient.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)))) {
-            QueueStats stats = other.queue(queue.name()).stats().get();
+            QueueStats stats = other.queue(queue.name()).admin().stats().get();
             assertThat(stats.leased()).as("messages that nobody works on").isZero();
             assertThat(stats.overdue()).isEqualTo(5);
         }

@@ -38,8 +38,8 @@ class DeadLettersIT extends RealQueueIT {
         assertThat(info.attempts()).isZero();
         assertThat(dead).endsWith("@" + info.dueMicros());
         assertThat(get(queue.get("a"))).isEmpty();
-        assertThat(get(queue.stats()).dead()).isEqualTo(1);
-        assertThat(get(queue.deadLetters().stats()).overdue()).isEqualTo(1);
+        assertThat(get(queue.admin().stats()).dead()).isEqualTo(1);
+        assertThat(get(queue.deadLetters().admin().stats()).overdue()).isEqualTo(1);
     }
 
     @Test
@@ -204,12 +204,16 @@ class DeadLettersIT extends RealQueueIT {
         for (int i = 0; i < 6; i++) {
             bury("m" + i, 0);
         }
-        assertThat(get(queue.redriveAll(message -> text(message.lastFailure()).endsWith("m1"))))
+        assertThat(get(queue.admin()
+                        .redriveAll(message -> text(message.lastFailure()).endsWith("m1"), Long.MAX_VALUE)))
                 .isEqualTo(1);
         assertThat(held("messages")).containsExactly("m1");
-        assertThat(get(queue.deadLetters().cancelAll(message -> message.id().compareTo("m4") < 0)))
+        assertThat(get(queue.deadLetters()
+                        .admin()
+                        .cancelAll(message -> message.id().compareTo("m4") < 0, Long.MAX_VALUE)))
                 .isEqualTo(3);
-        assertThat(get(queue.redriveAll(message -> true))).isEqualTo(2);
+        assertThat(get(queue.admin().redriveAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(2);
         assertThat(held("messages")).containsExactly("m1", "m4", "m5");
         assertThat(held("dead:messages")).isEmpty();
         assertThat(held("dead:state")).isEmpty();
@@ -247,7 +251,7 @@ class DeadLettersIT extends RealQueueIT {
                 }
             }));
         }
-        workers.add(executor.submit(() -> get(queue.redriveAll(message -> false))));
+        workers.add(executor.submit(() -> get(queue.admin().redriveAll(message -> false, Long.MAX_VALUE))));
         for (Future<?> worker : workers) {
             worker.get(60, TimeUnit.SECONDS);
         }
@@ -272,12 +276,13 @@ class DeadLettersIT extends RealQueueIT {
                     .toList()
                     .forEach(RealQueueIT::get);
         }
-        Future<Long> redriven = executor.submit(() -> get(queue.redriveAll(message -> true)));
-        Future<Long> purged = executor.submit(() -> get(queue.deadLetters().cancelAll(message -> true)));
+        Future<Long> redriven = executor.submit(() -> get(queue.admin().redriveAll(message -> true, Long.MAX_VALUE)));
+        Future<Long> purged =
+                executor.submit(() -> get(queue.deadLetters().admin().cancelAll(message -> true, Long.MAX_VALUE)));
         assertThat(redriven.get(30, TimeUnit.SECONDS) + purged.get(30, TimeUnit.SECONDS))
                 .isEqualTo(count);
-        assertThat(get(queue.stats()).delayed()).isEqualTo(redriven.get());
-        assertThat(get(queue.stats()).dead()).isZero();
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(redriven.get());
+        assertThat(get(queue.admin().stats()).dead()).isZero();
     }
 
     @Test
@@ -290,15 +295,17 @@ class DeadLettersIT extends RealQueueIT {
         bury("older than some", 0);
         pass(Duration.ofMinutes(10));
         bury("new", 0);
-        assertThat(get(queue.trimDeadLetters(Duration.ofMinutes(31), 0))).isZero();
-        assertThat(get(queue.trimDeadLetters(Duration.ofMinutes(29), 0))).isEqualTo(1);
-        assertThat(get(queue.trimDeadLetters(Duration.ZERO, 2))).isZero();
-        assertThat(get(queue.trimDeadLetters(Duration.ZERO, 1))).isEqualTo(1);
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ofMinutes(31), 0)))
+                .isZero();
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ofMinutes(29), 0)))
+                .isEqualTo(1);
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ZERO, 2))).isZero();
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ZERO, 1))).isEqualTo(1);
         assertThat(held("dead:delayed")).hasSize(1).allMatch(id -> id.startsWith("new@"));
         assertThat(held("dead:leased")).hasSize(1).allMatch(id -> id.startsWith("held@"));
         assertThat(held("dead:messages")).hasSize(2);
         assertThat(held("dead:state")).hasSize(2);
-        assertThat(get(queue.trimDeadLetters(Duration.ZERO, 0))).isZero();
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ZERO, 0))).isZero();
     }
 
     @Test
@@ -310,10 +317,10 @@ class DeadLettersIT extends RealQueueIT {
                     .toList()
                     .forEach(RealQueueIT::get);
         }
-        assertThat(get(queue.trimDeadLetters(HOUR, 7))).isEqualTo(505);
-        assertThat(get(queue.stats()).dead()).isEqualTo(7);
-        assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1), 7))).isEqualTo(7);
-        assertThat(get(queue.stats()).dead()).isZero();
+        assertThat(get(queue.admin().trimDeadLetters(HOUR, 7))).isEqualTo(505);
+        assertThat(get(queue.admin().stats()).dead()).isEqualTo(7);
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ofNanos(1), 7))).isEqualTo(7);
+        assertThat(get(queue.admin().stats()).dead()).isZero();
         assertThat(held("dead:messages")).isEmpty();
     }
 
@@ -322,14 +329,18 @@ class DeadLettersIT extends RealQueueIT {
         DelayQueue dead = queue.deadLetters();
         assertThatThrownBy(dead::deadLetters).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> dead.redrive("a@1")).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> dead.redriveAll(message -> true)).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> dead.trimDeadLetters(HOUR, 1)).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> queue.trimDeadLetters(HOUR.negated(), 1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> queue.trimDeadLetters(HOUR, -1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> dead.admin().redriveAll(message -> true, Long.MAX_VALUE))
+                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> dead.admin().trimDeadLetters(HOUR, 1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> queue.admin().trimDeadLetters(HOUR.negated(), 1))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> queue.admin().trimDeadLetters(HOUR, -1)).isInstanceOf(IllegalArgumentException.class);
     }
 
     private List<String> lettersOf(String id) {
-        return get(queue.deadLettersOf(id)).stream().map(DeadLetterId::toString).toList();
+        return get(queue.admin().deadLettersOf(id)).stream()
+                .map(DeadLetterId::toString)
+                .toList();
     }
 
     @Test
@@ -348,7 +359,8 @@ class DeadLettersIT extends RealQueueIT {
                 List.of("A", "a@6", "a@" + Long.MAX_VALUE, "nobody", first.substring(0, first.length() - 1))) {
             assertThat(lettersOf(none)).as(none).isEmpty();
         }
-        assertThatThrownBy(() -> queue.deadLetters().deadLettersOf("a")).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> queue.deadLetters().admin().deadLettersOf("a"))
+                .isInstanceOf(IllegalStateException.class);
     }
 
     @Test
@@ -366,7 +378,7 @@ class DeadLettersIT extends RealQueueIT {
         get(deliveries.get(0).settle(Settlement.ACKNOWLEDGE));
         get(deliveries.get(1).settle(new Settlement.Retry(Duration.ZERO, new byte[0])));
         assertThat(lettersOf("a")).containsExactly(held);
-        assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1), 0))).isOne();
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ofNanos(1), 0))).isOne();
         assertThat(lettersOf("a")).isEmpty();
         assertThat(held("dead:index")).isEmpty();
     }

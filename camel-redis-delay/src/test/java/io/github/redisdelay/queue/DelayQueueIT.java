@@ -215,7 +215,7 @@ class DelayQueueIT {
         assertThat(second.attempt()).isEqualTo(2);
         assertThat(second.lostLeases()).isEqualTo(1);
         assertThat(first.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.STALE_HELD);
-        assertThat(queue.stats().get().leased()).isEqualTo(1);
+        assertThat(queue.admin().stats().get().leased()).isEqualTo(1);
         assertThat(second.settle(Settlement.ACKNOWLEDGE).result().get()).isEqualTo(SettleResult.DONE);
         assertEmpty();
     }
@@ -245,7 +245,7 @@ class DelayQueueIT {
                         .result()
                         .get())
                 .isEqualTo(SettleResult.DONE);
-        assertThat(queue.stats().get().dead()).isEqualTo(1);
+        assertThat(queue.admin().stats().get().dead()).isEqualTo(1);
         assertEmpty();
     }
 
@@ -373,7 +373,7 @@ class DelayQueueIT {
                     .get();
             Delivery delivery = receiver.receive(Duration.ofSeconds(10));
             assertThat(delivery.id()).isEqualTo("a");
-            assertThat(queue.stats().get().leased()).isEqualTo(1);
+            assertThat(queue.admin().stats().get().leased()).isEqualTo(1);
             delivery.settle(Settlement.ACKNOWLEDGE).result().get();
             receiver.receive(null).settle(Settlement.ACKNOWLEDGE).result().get();
         }
@@ -389,12 +389,12 @@ class DelayQueueIT {
         queue.schedule(ScheduleRequest.of("b", bytes("2"), DueTime.after(Duration.ofHours(1))))
                 .result()
                 .get();
-        QueueStats stats = queue.stats().get();
+        QueueStats stats = queue.admin().stats().get();
         assertThat(stats.delayed()).isEqualTo(2);
         assertThat(stats.overdue()).isEqualTo(1);
         assertThat(stats.oldestOverdueMicros()).isGreaterThanOrEqualTo(60_000_000);
         assertThat(stats.nextDueMicros()).isBetween(3_500_000_000L, 3_600_000_000L);
-        ServerInfo info = queue.serverInfo().get();
+        ServerInfo info = queue.admin().serverInfo().get();
         assertThat(info.version()).matches("\\d+\\.\\d+.*");
         assertThat(info.evictionPolicy()).isNotEqualTo("unknown");
     }
@@ -446,7 +446,7 @@ class DelayQueueIT {
         }
         assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(failure.get()).isNull();
-        assertThat(queue.stats().get().delayed()).isEqualTo(2L * count);
+        assertThat(queue.admin().stats().get().delayed()).isEqualTo(2L * count);
     }
 
     @Test

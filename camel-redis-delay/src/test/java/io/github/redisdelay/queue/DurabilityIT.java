@@ -121,7 +121,7 @@ class DurabilityIT {
         assertThat(get(queue.reschedule("a", DueTime.after(Duration.ofHours(2))))
                         .previousState())
                 .isEqualTo(MessageState.DELAYED);
-        assertThat(get(queue.pause())).isTrue();
+        assertThat(get(queue.admin().pause())).isTrue();
         assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.DELAYED);
         // One to see whether it is possible, and one for each.
         assertThat(MasterAndReplica.calls(servers.master, "wait") - waits).isEqualTo(5);
@@ -147,7 +147,7 @@ class DurabilityIT {
             assertThat(known.getRequiredReplicas()).isEqualTo(1);
             assertThat(sent.isUnconfirmed()).isTrue();
             assertThat(failure(sent.outcome())).isSameAs(error);
-            assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+            assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1);
 
             for (int i = 0; i < 2; i++) {
                 assertThat(failure(sent.confirm()))
@@ -161,7 +161,7 @@ class DurabilityIT {
         eventually(() -> queue.cancel("a").result());
         assertThat(eventually(sent::confirm))
                 .isSameAs(((ReplicationTimeoutException) failure(sent.result())).getResult());
-        assertThat(get(queue.stats()).delayed()).isZero();
+        assertThat(get(queue.admin().stats()).delayed()).isZero();
     }
 
     @Test
@@ -174,19 +174,20 @@ class DurabilityIT {
             assertThat(failure(queue.cancel("a").result()))
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessageContaining("the change of message 'a' was made, not known to be replicated: 0 of 1");
-            assertThat(failure(queue.pause().result()))
+            assertThat(failure(queue.admin().pause().result()))
                     .hasMessageContaining("the change of the queue was made, not known");
-            assertThat(failure(queue.promoteAll(each -> true)))
+            assertThat(failure(queue.admin().promoteAll(each -> true, Long.MAX_VALUE)))
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessageContaining("the change of message 'b' was made, not known");
             // Nothing is left to be changed, and what was changed before is still on one server only.
-            assertThat(failure(queue.promoteAll(each -> true)))
+            assertThat(failure(queue.admin().promoteAll(each -> true, Long.MAX_VALUE)))
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessageContaining("the changes of 0 messages were made, not known");
         } finally {
             servers.connect();
         }
-        assertThat(eventually(() -> queue.promoteAll(each -> true))).isZero();
+        assertThat(eventually(() -> queue.admin().promoteAll(each -> true, Long.MAX_VALUE)))
+                .isZero();
     }
 
     /** On a busy machine a replica may need longer than the short time that these clients wait. */
@@ -236,7 +237,7 @@ class DurabilityIT {
         for (Submission<ScheduleResult> each : sent) {
             assertThat(get(each.confirm()).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
         }
-        assertThat(get(queue.stats()).delayed()).isEqualTo(101);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(101);
     }
 
     @Test
@@ -263,7 +264,7 @@ class DurabilityIT {
         servers.disconnect();
         try (DelayQueueClient other = DelayQueueClient.create(shared, ClientOptions.DEFAULTS)) {
             Submission<ScheduleResult> waiting = schedule("c");
-            await().until(() -> get(other.queue(queue.name()).stats()).delayed() == 3);
+            await().until(() -> get(other.queue(queue.name()).admin().stats()).delayed() == 3);
             for (String id : List.of("a", "b")) {
                 get(other.queue(queue.name()).promote(id));
                 Delivery delivery = received.poll(10, TimeUnit.SECONDS);
@@ -285,7 +286,7 @@ class DurabilityIT {
                 .hasMessageContaining("queue '" + queue.name()
                         + "': the wait for replicas or the disk (replicationTimeout) is 5000 ms, nothing was changed:"
                         + " it must be shorter than 3000 ms");
-        assertThat(get(queue.stats()).delayed()).isZero();
+        assertThat(get(queue.admin().stats()).delayed()).isZero();
     }
 
     @Test
@@ -337,7 +338,7 @@ class DurabilityIT {
             redisson.getScript(StringCodec.INSTANCE).scriptFlush();
             assertThat(get(schedule("a" + i)).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
         }
-        assertThat(get(queue.stats()).delayed()).isEqualTo(3);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(3);
     }
 
     /** It has no append-only file; before 7.2, or where it is no Valkey, it does not know the command either. */
@@ -357,7 +358,7 @@ class DurabilityIT {
                 .isNotInstanceOf(ReplicationTimeoutException.class)
                 .hasMessageContaining("queue '" + queue.name()
                         + "': Redis cannot wait for its disk (waitForDisk), nothing was changed" + remedy);
-        assertThat(get(queue.stats()).delayed()).isZero();
+        assertThat(get(queue.admin().stats()).delayed()).isZero();
     }
 
     /** Redis from 7.2 on, and Valkey, can. The embedded one is older: there only the refusal is tried. */
@@ -448,7 +449,8 @@ class DurabilityIT {
                         .hasMessageContaining("nothing was changed: let this user call WAITAOF, CONFIG GET and INFO"
                                 + " by these names (ACL: +waitaof +config|get +info)")
                         .hasMessageContaining("NOPERM");
-                assertThat(get(waiting.queue("orders").stats()).delayed()).isZero();
+                assertThat(get(waiting.queue("orders").admin().stats()).delayed())
+                        .isZero();
             } finally {
                 user.shutdown();
             }
@@ -508,7 +510,8 @@ class DurabilityIT {
                         .hasMessageContaining(
                                 "Redis cannot wait for its replicas (waitForReplicas), nothing was changed")
                         .hasMessageContaining("NOPERM");
-                assertThat(get(waiting.queue("orders").stats()).delayed()).isZero();
+                assertThat(get(waiting.queue("orders").admin().stats()).delayed())
+                        .isZero();
             } finally {
                 user.shutdown();
             }
@@ -568,7 +571,7 @@ class DurabilityIT {
         try (DelayQueueClient waiting =
                 DelayQueueClient.create(user, options(new Durability(1, false, Duration.ofMillis(2500))))) {
             DelayQueue own = waiting.queue(queue.name());
-            get(own.pause()); // it is known now that Redis waits
+            get(own.admin().pause()); // it is known now that Redis waits
             new AclUser(servers.master).denies("hdel");
             // The first call of a session needs HDEL itself, and is refused as a whole. This one may be of a session of
             // its own: whoever waits for an answer has it a moment before its call is over.
@@ -581,7 +584,7 @@ class DurabilityIT {
                                 "message 'a' is stored, not known to be replicated: Redis does not wait for it");
                 assertThat(sent.isUnconfirmed()).isTrue();
             });
-            assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+            assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1);
         } finally {
             user.shutdown();
         }
@@ -640,7 +643,7 @@ class DurabilityIT {
                 queue.schedule(new ScheduleRequest("d", later, new byte[] {2}, DuplicatePolicy.REPLACE, null)),
                 schedule("e"),
                 queue.redrive(onlyDeadLetter()),
-                queue.pause());
+                queue.admin().pause());
         for (Submission<?> change : changes) {
             assertThat(failure(change.result())).isInstanceOf(ReplicationTimeoutException.class);
         }
@@ -668,7 +671,7 @@ class DurabilityIT {
     }
 
     private String onlyDeadLetter() throws Exception {
-        List<MessageInfo> dead = get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 10))
+        List<MessageInfo> dead = get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), 10))
                 .messages();
         assertThat(dead).hasSize(1);
         return dead.get(0).id();
@@ -678,12 +681,12 @@ class DurabilityIT {
     void should_be_unconfirmed_if_a_partition_is() throws Exception {
         failover().history = historyOfMaster();
         DelayQueue parts = client.queue("q" + ++queues, 2);
-        Submission<Boolean> sent = parts.pause();
+        Submission<Boolean> sent = parts.admin().pause();
         assertThat(failure(sent.result())).isInstanceOf(ReplicationTimeoutException.class);
         assertThat(sent.isUnconfirmed()).isTrue();
         assertThat(failure(sent.outcome())).isInstanceOf(ReplicationTimeoutException.class);
         get(sent.confirm());
-        assertThat(get(parts.stats()).paused()).isTrue();
+        assertThat(get(parts.admin().stats()).paused()).isTrue();
     }
 
     @Test

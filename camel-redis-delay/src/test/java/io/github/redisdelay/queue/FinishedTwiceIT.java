@@ -37,12 +37,12 @@ class FinishedTwiceIT extends RealQueueIT {
             SettleResult second,
             Function<Delivery, Submission<SettleResult>> call) {
         assertThat(get(call.apply(delivery))).isEqualTo(first);
-        long delayed = get(queue.stats()).delayed();
+        long delayed = get(queue.admin().stats()).delayed();
         for (Function<Delivery, Submission<SettleResult>> later : CALLS) {
             assertThat(get(later.apply(delivery))).isEqualTo(second);
             assertThat(get(later.apply(delivery).outcome())).isEqualTo(second);
         }
-        QueueStats stats = get(queue.stats());
+        QueueStats stats = get(queue.admin().stats());
         assertThat(stats.delayed()).isEqualTo(delayed);
         assertThat(stats.leased()).isZero();
     }
@@ -65,7 +65,7 @@ class FinishedTwiceIT extends RealQueueIT {
     @Test
     void a_buried_message_is_gone() {
         assertAfter(SettleResult.DONE, SettleResult.STALE_GONE, CALLS.get(3));
-        assertThat(get(queue.stats()).dead()).isOne();
+        assertThat(get(queue.admin().stats()).dead()).isOne();
     }
 
     @Test
@@ -106,7 +106,7 @@ class FinishedTwiceIT extends RealQueueIT {
         assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.STALE_HELD);
         assertThat(get(queue.get("order")))
                 .hasValueSatisfying(order -> assertThat(order.info().attempts()).isZero());
-        assertThat(get(queue.stats()).delayed()).isEqualTo(together);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(together);
     }
 
     @Test

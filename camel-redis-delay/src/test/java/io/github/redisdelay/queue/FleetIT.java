@@ -116,7 +116,7 @@ class FleetIT extends RealQueueIT {
 
     private void awaitAll(int messages) {
         await().atMost(Duration.ofSeconds(60)).until(() -> delivered.size() == messages);
-        await().until(() -> get(queue.stats()).leased() == 0);
+        await().until(() -> get(queue.admin().stats()).leased() == 0);
     }
 
     private void report(String what, int messages, int claims) {

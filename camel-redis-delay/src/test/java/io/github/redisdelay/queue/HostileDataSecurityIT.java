@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.testkit.Fuzz;
@@ -155,12 +155,13 @@ class HostileDataSecurityIT extends RealQueueIT {
         Set<String> due = Set.of("at -inf", "at -1.7e308", "at -1", "at -0.0", "at 0.5", "at 1e-300", "at 1.5");
         await().untilAsserted(() -> assertThat(settled).containsKeys(due.toArray(new String[0])));
         assertThat(members("delayed")).containsExactlyInAnyOrder("at 9007199254740993", "at 1e300", "at inf");
-        QueueStats stats = get(watched.stats());
+        QueueStats stats = get(watched.admin().stats());
         assertThat(stats.delayed()).isEqualTo(3);
         assertThat(stats.oldestOverdueMicros()).isZero();
 
         // The messages that would never be due can be promoted.
-        assertThat(get(watched.promoteAll(message -> true))).isEqualTo(3);
+        assertThat(get(watched.admin().promoteAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(3);
         await().untilAsserted(() -> assertThat(settled).hasSize(SCORES.size() + 3));
         assertThat(snapshot().keys().get("messages")).isEmpty();
     }
@@ -168,7 +169,7 @@ class HostileDataSecurityIT extends RealQueueIT {
     @Test
     void should_tell_for_how_long_what_was_due_before_time_began() {
         add("a", "-inf");
-        QueueStats stats = get(watched.stats());
+        QueueStats stats = get(watched.admin().stats());
         assertThat(stats.overdue()).isOne();
         // It can be turned into other units.
         assertThat(Duration.of(stats.oldestOverdueMicros(), java.time.temporal.ChronoUnit.MICROS)
@@ -187,7 +188,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         List<String> seen = new ArrayList<>();
         String from = null;
         do {
-            MessagePage page = get(watched.browse(MessageState.DELAYED, PageStart.next(from), limit));
+            MessagePage page = get(watched.admin().list(MessageState.DELAYED, PageStart.next(from), limit));
             page.messages().forEach(message -> seen.add(message.id()));
             from = page.next();
             assertThat(seen).hasSizeLessThanOrEqualTo(3 * SCORES.size());
@@ -195,18 +196,19 @@ class HostileDataSecurityIT extends RealQueueIT {
         assertThat(seen).hasSize(3 * SCORES.size()).doesNotHaveDuplicates();
         List<String> back = new ArrayList<>();
         for (PageStart start = PageStart.newest(); start != null; ) {
-            MessagePage page = get(watched.browse(MessageState.DELAYED, start, limit));
+            MessagePage page = get(watched.admin().list(MessageState.DELAYED, start, limit));
             page.messages().forEach(message -> back.add(0, message.id()));
             start = page.next() == null ? null : PageStart.next(page.next());
             assertThat(back).hasSizeLessThanOrEqualTo(3 * SCORES.size());
         }
         assertThat(back).isEqualTo(seen);
-        Outlook outlook = get(watched.outlook(List.of(0L, 1L, DueTime.MAX_MICROS)));
+        Outlook outlook = get(watched.admin().outlook(List.of(0L, 1L, DueTime.MAX_MICROS)));
         assertThat(outlook.before()
                         + outlook.after()
                         + outlook.counts().stream().mapToLong(count -> count).sum())
                 .isEqualTo(seen.size());
-        assertThat(get(watched.cancelAll(message -> true))).isEqualTo(3L * SCORES.size());
+        assertThat(get(watched.admin().cancelAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(3L * SCORES.size());
     }
 
     @Test
@@ -221,7 +223,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         assertHealthyMessagesPass(settled);
         await().untilAsserted(() -> assertThat(settled).hasSize(3 + 7));
         assertThat(members("leased")).containsExactlyInAnyOrder("at 9007199254740993", "at 1e300", "at inf");
-        assertThat(get(watched.browse(MessageState.LEASED, PageStart.first(), 2))
+        assertThat(get(watched.admin().list(MessageState.LEASED, PageStart.first(), 2))
                         .messages())
                 .hasSize(2);
     }
@@ -260,7 +262,8 @@ class HostileDataSecurityIT extends RealQueueIT {
             assertThat(get(next(received).settle(new Settlement.DeadLetter(bytes("failure")))))
                     .isEqualTo(SettleResult.DONE);
         }
-        assertThat(get(watched.redriveAll(message -> true))).isEqualTo(ids.size());
+        assertThat(get(watched.admin().redriveAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(ids.size());
         List<String> again = new ArrayList<>();
         for (int i = 0; i < ids.size(); i++) {
             Delivery delivery = next(received);
@@ -362,7 +365,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         assertThat(snapshot().keys().get("messages")).isEmpty();
         assertThat(snapshot().keys().get("state")).isEmpty();
         claims.set(0); // many had to be begun alone
-        assertThat(get(watched.deadLetters().stats()).delayed()).isEqualTo(count / 10);
+        assertThat(get(watched.deadLetters().admin().stats()).delayed()).isEqualTo(count / 10);
     }
 
     @Test
@@ -415,7 +418,7 @@ class HostileDataSecurityIT extends RealQueueIT {
                 }
             }
         }
-        assertThat(get(queue.check()).restored()).isEqualTo(times.length);
+        assertThat(get(queue.admin().check()).restored()).isEqualTo(times.length);
         Map<String, AtomicInteger> rounds = new ConcurrentHashMap<>();
         Set<String> done = ConcurrentHashMap.newKeySet();
         watched.consume(concurrent(4), executor, delivery -> {
@@ -436,7 +439,7 @@ class HostileDataSecurityIT extends RealQueueIT {
             });
         });
         await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
-            get(queue.redriveAll(message -> true));
+            get(queue.admin().redriveAll(message -> true, Long.MAX_VALUE));
             assertThat(done).containsExactlyInAnyOrderElementsOf(ids);
         });
         assertThat(snapshot().keys().get("messages")).isEmpty();
@@ -523,7 +526,7 @@ class HostileDataSecurityIT extends RealQueueIT {
         get(watched.schedule(message("after", DueTime.now(), 0)));
         await().atMost(Duration.ofSeconds(40))
                 .untilAsserted(() -> assertThat(settled).containsKey("after"));
-        assertThat(get(watched.stats()).consumers()).isGreaterThanOrEqualTo(0);
+        assertThat(get(watched.admin().stats()).consumers()).isGreaterThanOrEqualTo(0);
     }
 
     /** Everything at once, at random; what is ours passes. */
@@ -533,7 +536,8 @@ class HostileDataSecurityIT extends RealQueueIT {
         for (int round = 0; round < Math.max(1, Math.min(rounds, 200)); round++) {
             RandomGenerator random = new SplittableRandom(RandomTests.seed("fuzz.seed") + round);
             DelayQueue own = counted.queue(redis.uniqueQueue());
-            QueueKeys ownKeys = ((RedisDelayQueue) own).address().keys();
+            QueueKeys ownKeys =
+                    ((RedisDelayQueue) own).partitions().get(0).address().keys();
             for (int i = 0; i < 40; i++) {
                 byte[] id = random.nextInt(3) == 0 ? bytes("own" + random.nextInt(20)) : Fuzz.bytes(random, 20);
                 String score = random.nextBoolean()
@@ -572,13 +576,13 @@ class HostileDataSecurityIT extends RealQueueIT {
                     }
                 }
             });
-            get(own.stats());
-            get(own.browse(MessageState.DELAYED, PageStart.first(), 256));
-            get(own.browse(MessageState.LEASED, PageStart.first(), 256));
-            get(own.browse(MessageState.DELAYED, PageStart.newest(), 256));
-            get(own.outlook(0, Duration.ofMinutes(1), 60));
-            get(own.promoteAll(message -> true));
-            get(own.cancelAll(message -> true));
+            get(own.admin().stats());
+            get(own.admin().list(MessageState.DELAYED, PageStart.first(), 256));
+            get(own.admin().list(MessageState.LEASED, PageStart.first(), 256));
+            get(own.admin().list(MessageState.DELAYED, PageStart.newest(), 256));
+            get(own.admin().outlook(0, Duration.ofMinutes(1), 60));
+            get(own.admin().promoteAll(message -> true, Long.MAX_VALUE));
+            get(own.admin().cancelAll(message -> true, Long.MAX_VALUE));
             consumer.stop(false);
             assertThat(claims.getAndSet(0)).as("claims of round " + round).isLessThan(MANY_CLAIMS);
         }
@@ -619,19 +623,20 @@ class HostileDataSecurityIT extends RealQueueIT {
                     .isEqualTo(code));
             assertThat(get(delivery.settle(new Settlement.DeadLetter(bytes(code), HOUR))))
                     .isEqualTo(SettleResult.DONE);
-            assertThat(get(named.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 1))
+            assertThat(get(named.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), 1))
                             .messages()
                             .get(0)
                             .lastFailure())
                     .isEqualTo(bytes(code));
-            assertThat(get(named.redriveAll(message -> true))).isOne();
+            assertThat(get(named.admin().redriveAll(message -> true, Long.MAX_VALUE)))
+                    .isOne();
             await().until(() -> !received.isEmpty());
             assertThat(get(received.poll().settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
             get(named.schedule(new ScheduleRequest(code, IN_AN_HOUR, bytes(code), DuplicatePolicy.REPLACE, null)));
             assertThat(get(named.reschedule(code, IN_AN_HOUR)).previousState()).isEqualTo(MessageState.DELAYED);
             assertThat(get(named.cancel(code)).previousState()).isEqualTo(MessageState.DELAYED);
-            get(named.pause());
-            get(named.resume());
+            get(named.admin().pause());
+            get(named.admin().resume());
         }
         assertThat(redis.client()
                         .getBucket("redis-delay-pwned", StringCodec.INSTANCE)

@@ -70,13 +70,13 @@ class IdleQueuesIT extends RealQueueIT {
 
     private void trimADeadLetter(String name) {
         get(deliver(users.queue(name), "a", 0).settle(new Settlement.DeadLetter(new byte[0])));
-        Awaitility.await().until(() -> get(users.queue(name).trimDeadLetters(Duration.ofMillis(1), 0)) == 1);
+        Awaitility.await().until(() -> get(users.queue(name).admin().trimDeadLetters(Duration.ofMillis(1), 0)) == 1);
     }
 
     private void purgeADeadLetterOfTheRemembered(String name) {
         DelayQueue of = users.queue(name);
         get(deliver(of, "a", 3).settle(new Settlement.DeadLetter(new byte[0], HOUR)));
-        get(of.deadLetters().cancelAll(each -> true, Long.MAX_VALUE));
+        get(of.deadLetters().admin().cancelAll(each -> true, Long.MAX_VALUE));
     }
 
     private void usePartitions(String name) {
@@ -118,13 +118,13 @@ class IdleQueuesIT extends RealQueueIT {
     }
 
     private void pauseNothing(String name) {
-        get(users.queue(name).pause());
+        get(users.queue(name).admin().pause());
     }
 
     private void pauseAndCancel(String name) {
         DelayQueue of = users.queue(name);
         get(of.schedule(message("a", IN_AN_HOUR, 2)));
-        get(of.pause());
+        get(of.admin().pause());
         get(of.schedule(message("b", IN_AN_HOUR, 0)));
         get(of.cancel("a"));
         get(of.cancel("b"));
@@ -132,18 +132,18 @@ class IdleQueuesIT extends RealQueueIT {
 
     private void pauseAndResume(String name) {
         DelayQueue of = users.queue(name);
-        get(of.pause());
+        get(of.admin().pause());
         get(of.schedule(message("a", IN_AN_HOUR, 2)));
-        get(of.resume());
+        get(of.admin().resume());
         get(of.cancel("a"));
     }
 
     private void pauseDeadLetters(String name) {
         DelayQueue of = users.queue(name);
         get(users.usePartitions(name, 1));
-        get(of.deadLetters().pause());
+        get(of.deadLetters().admin().pause());
         get(deliver(of, "a", 0).settle(new Settlement.DeadLetter(new byte[0])));
-        get(of.deadLetters().cancelAll(each -> true, Long.MAX_VALUE));
+        get(of.deadLetters().admin().cancelAll(each -> true, Long.MAX_VALUE));
     }
 
     private void retryWithPriority(String name) {
@@ -184,19 +184,19 @@ class IdleQueuesIT extends RealQueueIT {
 
     @Test
     void should_never_forget_a_pause_while_there_are_messages() {
-        get(queue.pause());
+        get(queue.admin().pause());
         assertThat(configLives(queue)).isBetween(29 * DAY, 30 * DAY);
         schedule("a", IN_AN_HOUR);
         assertThat(configLives(queue)).isEqualTo(-1);
         get(queue.cancel("a"));
         assertThat(configLives(queue)).isBetween(29 * DAY, 30 * DAY);
         schedule("a", LONG_AGO, 3);
-        get(queue.resume());
+        get(queue.admin().resume());
         assertThat(configLives(queue)).isEqualTo(-1);
         List<Delivery> held = List.copyOf(claim(1));
-        get(queue.pause());
+        get(queue.admin().pause());
         assertThat(configLives(queue)).isEqualTo(-1);
-        get(queue.deadLetters().pause());
+        get(queue.deadLetters().admin().pause());
         assertThat(configLives(queue.deadLetters())).isBetween(29 * DAY, 30 * DAY);
         get(held.get(0).settle(new Settlement.DeadLetter(new byte[0])));
         assertThat(configLives(queue.deadLetters())).isEqualTo(-1);
@@ -204,7 +204,7 @@ class IdleQueuesIT extends RealQueueIT {
         assertThat(configLives(queue.deadLetters())).isEqualTo(-1);
         assertThat(claim(1)).isEmpty();
         assertThat(configLives(queue)).as("seen by a claim").isBetween(29 * DAY, 30 * DAY);
-        get(queue.redriveAll(each -> true));
+        get(queue.admin().redriveAll(each -> true, Long.MAX_VALUE));
         assertThat(configLives(queue)).isEqualTo(-1);
     }
 

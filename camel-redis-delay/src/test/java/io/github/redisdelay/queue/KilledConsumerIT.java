@@ -149,7 +149,7 @@ class KilledConsumerIT {
             delivery.settle(Settlement.ACKNOWLEDGE);
         });
         await().atMost(Duration.ofSeconds(60)).until(() -> {
-            QueueStats stats = queue.stats().get();
+            QueueStats stats = queue.admin().stats().get();
             return stats.delayed() + stats.leased() == 0;
         });
 
@@ -199,7 +199,7 @@ class KilledConsumerIT {
                             .get())
                     .isEqualTo(SettleResult.DONE);
         }
-        assertThat(queue.stats().get().dead()).isEqualTo(1);
+        assertThat(queue.admin().stats().get().dead()).isEqualTo(1);
     }
 
     @Test
@@ -228,7 +228,7 @@ class KilledConsumerIT {
         // Redis may have executed an acknowledgement whose answer the child did not live to see. Then the message is
         // gone.
         assertThat(finished).as("neighbours that were worked on beside it").isEqualTo(neighbours);
-        QueueStats left = queue.stats().get();
+        QueueStats left = queue.admin().stats().get();
         assertThat(left.delayed() + left.leased())
                 .as("messages left: the poisonous one")
                 .isEqualTo(1);

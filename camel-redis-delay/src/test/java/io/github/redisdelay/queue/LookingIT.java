@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LookingIT extends RealQueueIT {
 
     private MessagePage delayed(String from, int limit) {
-        return get(queue.browse(MessageState.DELAYED, PageStart.next(from), limit));
+        return get(queue.admin().list(MessageState.DELAYED, PageStart.next(from), limit));
     }
 
     private static List<String> idsOf(MessagePage page) {
@@ -66,7 +66,8 @@ class LookingIT extends RealQueueIT {
         assertThat(info.dueMicros()).isEqualTo(delivery.dueMicros());
         assertThat(info.leaseEndMicros()).isEqualTo(delivery.claimedMicros() + 3_600_000_000L);
         assertThat(info.priority()).isEqualTo(2);
-        assertThat(get(queue.browse(MessageState.LEASED, PageStart.first(), 1)).messages())
+        assertThat(get(queue.admin().list(MessageState.LEASED, PageStart.first(), 1))
+                        .messages())
                 .singleElement()
                 .usingRecursiveComparison()
                 .isEqualTo(info);
@@ -81,11 +82,11 @@ class LookingIT extends RealQueueIT {
         bury("dead", 9);
         QueueSnapshot before = snapshot();
         for (DelayQueue each : List.of(queue, queue.deadLetters())) {
-            get(each.stats());
-            get(each.outlook(0, Duration.ofMinutes(1), 60));
-            get(each.browse(MessageState.DELAYED, PageStart.first(), 256));
-            get(each.browse(MessageState.LEASED, PageStart.first(), 256));
-            get(each.browse(MessageState.DELAYED, PageStart.newest(), 256));
+            get(each.admin().stats());
+            get(each.admin().outlook(0, Duration.ofMinutes(1), 60));
+            get(each.admin().list(MessageState.DELAYED, PageStart.first(), 256));
+            get(each.admin().list(MessageState.LEASED, PageStart.first(), 256));
+            get(each.admin().list(MessageState.DELAYED, PageStart.newest(), 256));
             before.messages().keySet().forEach(id -> get(each.get(id)));
         }
         assertThat(snapshot()).isEqualTo(before);
@@ -127,7 +128,7 @@ class LookingIT extends RealQueueIT {
     private List<String> all(MessageState state, PageStart start, int limit) {
         List<String> seen = new ArrayList<>();
         for (PageStart from = start; from != null; ) {
-            MessagePage page = get(queue.browse(state, from, limit));
+            MessagePage page = get(queue.admin().list(state, from, limit));
             seen.addAll(idsOf(page));
             from = page.next() == null ? null : PageStart.next(page.next());
         }
@@ -156,12 +157,12 @@ class LookingIT extends RealQueueIT {
     @Test
     void should_page_dead_letters_the_last_one_given_up_first() {
         List<String> letters = List.of(bury("b", 0), bury("c", 0), bury("a", 0));
-        MessagePage newest = get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.newest(), 2));
+        MessagePage newest = get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.newest(), 2));
         assertThat(idsOf(newest)).containsExactly(letters.get(2), letters.get(1));
         bury("d", 0);
-        assertThat(idsOf(get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.next(newest.next()), 2))))
+        assertThat(idsOf(get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.next(newest.next()), 2))))
                 .containsExactly(letters.get(0));
-        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, PageStart.next(newest.next()), 2))
+        assertThatThrownBy(() -> queue.admin().list(MessageState.DELAYED, PageStart.next(newest.next()), 2))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -203,7 +204,7 @@ class LookingIT extends RealQueueIT {
         PageStart from = newest ? PageStart.newest() : PageStart.first();
         int came = 0;
         do {
-            MessagePage page = get(queue.browse(MessageState.DELAYED, from, 1 + random.nextInt(30)));
+            MessagePage page = get(queue.admin().list(MessageState.DELAYED, from, 1 + random.nextInt(30)));
             seen.addAll(idsOf(page));
             from = page.next() == null ? null : PageStart.next(page.next());
             // Before, at and behind the cursor; also the very message that the cursor names.
@@ -231,11 +232,11 @@ class LookingIT extends RealQueueIT {
         get(queue.cancel("b"));
         get(queue.cancel("a"));
         assertThat(idsOf(delayed(first.next(), 2))).containsExactly("c", "d");
-        MessagePage last = get(queue.browse(MessageState.DELAYED, PageStart.newest(), 1));
+        MessagePage last = get(queue.admin().list(MessageState.DELAYED, PageStart.newest(), 1));
         assertThat(idsOf(last)).containsExactly("d");
         get(queue.cancel("d"));
         assertThat(idsOf(delayed(last.next(), 2))).containsExactly("c");
-        get(queue.cancelAll(message -> true));
+        get(queue.admin().cancelAll(message -> true, Long.MAX_VALUE));
         MessagePage none = delayed(first.next(), 2);
         assertThat(none.messages()).isEmpty();
         assertThat(none.next()).isNull();
@@ -281,7 +282,8 @@ class LookingIT extends RealQueueIT {
         } while (from != null);
         assertThat(seen).hasSize(7).contains("xa", "xü");
         assertThat(all(MessageState.DELAYED, PageStart.newest(), 1)).isEqualTo(reversed(seen));
-        assertThat(get(queue.promoteAll(message -> true))).isZero(); // and ends
+        assertThat(get(queue.admin().promoteAll(message -> true, Long.MAX_VALUE)))
+                .isZero(); // and ends
     }
 
     @Test
@@ -294,7 +296,7 @@ class LookingIT extends RealQueueIT {
         Delivery delivery = next(second);
         assertThat(delivery.id()).isEqualTo("b");
         Awaitility.await().untilAsserted(() -> {
-            List<MessageInfo> leased = get(queue.browse(MessageState.LEASED, PageStart.first(), 10))
+            List<MessageInfo> leased = get(queue.admin().list(MessageState.LEASED, PageStart.first(), 10))
                     .messages();
             assertThat(leased).extracting(MessageInfo::holder).containsExactly("first", "second ü");
             assertThat(leased).extracting(MessageInfo::id).containsExactly("a", "b");
@@ -307,21 +309,21 @@ class LookingIT extends RealQueueIT {
     void should_tell_the_figures_over_all_priorities() {
         schedule("low", IN_AN_HOUR);
         schedule("high", DueTime.after(HOUR.dividedBy(2)), 9);
-        QueueStats before = get(queue.stats());
+        QueueStats before = get(queue.admin().stats());
         assertThat(before.delayed()).isEqualTo(2);
         assertThat(before.overdue()).isZero();
         assertThat(before.oldestOverdueMicros()).isZero();
         assertThat(before.nextDueMicros()).isBetween(1_790_000_000L, 1_800_000_000L);
         assertThat(before.paused()).isFalse();
         pass(Duration.ofMinutes(40));
-        QueueStats after = get(queue.stats());
+        QueueStats after = get(queue.admin().stats());
         assertThat(after.overdue()).isEqualTo(1);
         assertThat(after.oldestOverdueMicros()).isBetween(600_000_000L, 620_000_000L);
         assertThat(after.nextDueMicros()).isBetween(1_190_000_000L, 1_200_000_000L);
         claim(1);
-        assertThat(get(queue.stats()).leased()).isEqualTo(1);
+        assertThat(get(queue.admin().stats()).leased()).isEqualTo(1);
         get(queue.cancel("low"));
-        QueueStats last = get(queue.stats());
+        QueueStats last = get(queue.admin().stats());
         assertThat(last.delayed()).isZero();
         assertThat(last.nextDueMicros()).isEqualTo(-1);
         assertThat(last.dead()).isZero();
@@ -335,7 +337,7 @@ class LookingIT extends RealQueueIT {
                     .hasMessage("limit is " + limit + ": it must be from 1 to 256");
         }
         for (MessageState state : List.of(MessageState.NONE, MessageState.FINISHED)) {
-            assertThatThrownBy(() -> queue.browse(state, PageStart.first(), 1))
+            assertThatThrownBy(() -> queue.admin().list(state, PageStart.first(), 1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(state.name());
         }

@@ -11,11 +11,11 @@ import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.fake.PatientCaller;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.model.QueueSnapshot;
@@ -119,7 +119,8 @@ class LostAnswerIT {
         String name = redis.uniqueQueue();
         queue = (RedisDelayQueue) client.queue(name);
         otherQueue = (RedisDelayQueue) other.queue(name);
-        otherClaims = ClientAccess.consumers(other).newClaims(otherQueue.address(), error -> {});
+        otherClaims = ClientAccess.consumers(other)
+                .newClaims(otherQueue.partitions().get(0).address(), error -> {});
     }
 
     @AfterEach
@@ -134,7 +135,8 @@ class LostAnswerIT {
     }
 
     private QueueSnapshot held() {
-        return QueueSnapshot.read(redis.client(), queue.address().keys());
+        return QueueSnapshot.read(
+                redis.client(), queue.partitions().get(0).address().keys());
     }
 
     private static <T> T get(Submission<T> sent) {
@@ -158,7 +160,7 @@ class LostAnswerIT {
         ClaimReply reply = get(claims.claim(request, new CompletableFuture<>()));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
-                queue,
+                queue.partitions().get(0),
                 reply.messages().get(0),
                 request.claimId(),
                 reply.timeMicros(),
@@ -250,7 +252,8 @@ class LostAnswerIT {
         for (int i = 0; i < 5; i++) {
             get(otherQueue.schedule(message("m" + i, "x")));
         }
-        ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
+        ClaimCalls claims = ClientAccess.consumers(client)
+                .newClaims(queue.partitions().get(0).address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
         ClaimReply reply = get(claims.claim(
                 new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1), new CompletableFuture<>()));
@@ -271,7 +274,8 @@ class LostAnswerIT {
     void should_not_give_what_was_cancelled_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
         get(otherQueue.schedule(message("b", "x")));
-        ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
+        ClaimCalls claims = ClientAccess.consumers(client)
+                .newClaims(queue.partitions().get(0).address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
@@ -283,10 +287,12 @@ class LostAnswerIT {
     @Test
     void should_not_give_what_another_consumer_claimed_before_the_claim_was_repeated() {
         get(otherQueue.schedule(message("a", "x")));
-        ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
+        ClaimCalls claims = ClientAccess.consumers(client)
+                .newClaims(queue.partitions().get(0).address(), error -> {});
         fates(Fate.ANSWER_LOST);
         caller.meanwhile = () -> {
-            QueueSnapshot.shift(redis.client(), queue.address().keys(), 120_000_000);
+            QueueSnapshot.shift(
+                    redis.client(), queue.partitions().get(0).address().keys(), 120_000_000);
             claim(other, otherQueue, otherClaims);
         };
         ClaimReply reply = get(claims.claim(
@@ -316,8 +322,8 @@ class LostAnswerIT {
 
     @Test
     void should_acknowledge_once() {
-        SettleResult settlement =
-                hostile((q, delivery) -> q.settle(delivery, Settlement.ACKNOWLEDGE), this::scheduleAgain);
+        SettleResult settlement = hostile(
+                (q, delivery) -> q.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE), this::scheduleAgain);
         assertThat(settlement).isEqualTo(SettleResult.DONE);
         assertThat(held().messages().get("a")).endsWith("second");
     }
@@ -325,7 +331,9 @@ class LostAnswerIT {
     @Test
     void should_retry_a_message_once() {
         SettleResult settlement = hostile(
-                (q, delivery) -> q.settle(delivery, new Settlement.Retry(Duration.ZERO, new byte[] {'f'})), () -> {
+                (q, delivery) ->
+                        q.partitions().get(0).settle(delivery, new Settlement.Retry(Duration.ZERO, new byte[] {'f'})),
+                () -> {
                     assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
                 });
         assertThat(settlement).isEqualTo(SettleResult.DONE);
@@ -335,9 +343,10 @@ class LostAnswerIT {
 
     @Test
     void should_release_once() {
-        SettleResult settlement = hostile((q, delivery) -> q.settle(delivery, Settlement.RELEASE), () -> {
-            assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(1);
-        });
+        SettleResult settlement =
+                hostile((q, delivery) -> q.partitions().get(0).settle(delivery, Settlement.RELEASE), () -> {
+                    assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(1);
+                });
         assertThat(settlement).isEqualTo(SettleResult.DONE);
         assertThat(held().keys().get("leased").keySet()).containsExactly("a");
     }
@@ -345,7 +354,8 @@ class LostAnswerIT {
     @Test
     void should_dead_letter_once() {
         SettleResult settlement = hostile(
-                (q, delivery) -> q.settle(delivery, new Settlement.DeadLetter(new byte[0])), this::scheduleAgain);
+                (q, delivery) -> q.partitions().get(0).settle(delivery, new Settlement.DeadLetter(new byte[0])),
+                this::scheduleAgain);
         assertThat(settlement).isEqualTo(SettleResult.DONE);
         assertThat(held().keys().get("dead:messages")).hasSize(1);
         assertThat(held().messages().get("a")).endsWith("second");
@@ -371,9 +381,11 @@ class LostAnswerIT {
 
     @Test
     void should_extend_once() {
-        SettleResult settlement = hostile((q, delivery) -> q.extend(delivery, 3_600_000_000L), () -> {
-            QueueSnapshot.shift(redis.client(), queue.address().keys(), 7_200_000_000L);
-        });
+        SettleResult settlement =
+                hostile((q, delivery) -> q.partitions().get(0).extend(delivery, 3_600_000_000L), () -> {
+                    QueueSnapshot.shift(
+                            redis.client(), queue.partitions().get(0).address().keys(), 7_200_000_000L);
+                });
         assertThat(settlement).isEqualTo(SettleResult.DONE);
         assertThat(claim(other, otherQueue, otherClaims).attempt()).isEqualTo(2);
     }

@@ -89,9 +89,9 @@ class OpenSlotIT {
             cluster.moveKey(keys.key("messages"), from, to);
             List<CompletableFuture<?>> asked = List.of(
                     queue.get("a"),
-                    queue.browse(MessageState.DELAYED, PageStart.first(), 10),
-                    queue.check(),
-                    queue.outlook(0, Duration.ofHours(2), 1),
+                    queue.admin().list(MessageState.DELAYED, PageStart.first(), 10),
+                    queue.admin().check(),
+                    queue.admin().outlook(0, Duration.ofHours(2), 1),
                     // Its number is kept with the keys of the whole queue.
                     client.queue("looked", 3).get("a").handle((found, error) -> ErrorText.unwrap(error)));
             await().during(Duration.ofMillis(300)).until(() -> asked.stream().noneMatch(CompletableFuture::isDone));

@@ -139,13 +139,13 @@ class OperationRacesIT extends RealQueueIT {
             scheduleSoon();
             Future<?> redriver = executor.submit(() -> {
                 while (acknowledged.size() < COUNT && !Thread.currentThread().isInterrupted()) {
-                    get(its.redriveAll(message -> true));
+                    get(its.admin().redriveAll(message -> true, Long.MAX_VALUE));
                 }
             });
             for (int i = 0; i < 20; i++) {
-                get(queue.pause());
-                get(queue.promoteAll(message -> true));
-                get(queue.resume());
+                get(queue.admin().pause());
+                get(queue.admin().promoteAll(message -> true, Long.MAX_VALUE));
+                get(queue.admin().resume());
             }
             Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> acknowledged.size() == COUNT);
             redriver.get(20, TimeUnit.SECONDS);

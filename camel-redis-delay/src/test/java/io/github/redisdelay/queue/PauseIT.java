@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
@@ -33,14 +33,14 @@ class PauseIT extends RealQueueIT {
 
     @Test
     void should_tell_whether_it_changed_anything() {
-        assertThat(get(queue.stats()).paused()).isFalse();
-        assertThat(get(queue.resume())).isFalse();
-        assertThat(get(queue.pause())).isTrue();
-        assertThat(get(queue.pause())).isFalse();
-        assertThat(get(queue.stats()).paused()).isTrue();
-        assertThat(get(queue.deadLetters().stats()).paused()).isFalse();
-        assertThat(get(queue.resume())).isTrue();
-        assertThat(get(queue.stats()).paused()).isFalse();
+        assertThat(get(queue.admin().stats()).paused()).isFalse();
+        assertThat(get(queue.admin().resume())).isFalse();
+        assertThat(get(queue.admin().pause())).isTrue();
+        assertThat(get(queue.admin().pause())).isFalse();
+        assertThat(get(queue.admin().stats()).paused()).isTrue();
+        assertThat(get(queue.deadLetters().admin().stats()).paused()).isFalse();
+        assertThat(get(queue.admin().resume())).isTrue();
+        assertThat(get(queue.admin().stats()).paused()).isFalse();
         assertThat(held("config")).isEmpty();
     }
 
@@ -52,7 +52,7 @@ class PauseIT extends RealQueueIT {
         schedule("waits", DueTime.now(), 9);
         claim(1);
         List<ClaimedDelivery> held = claim(6);
-        get(queue.pause());
+        get(queue.admin().pause());
         assertThat(ids(held)).contains("acknowledged", "returned", "released", "buried", "extended");
         for (ClaimedDelivery delivery : held) {
             Submission<SettleResult> settlement =
@@ -61,13 +61,13 @@ class PauseIT extends RealQueueIT {
                         case "returned" -> delivery.settle(new Settlement.Retry(Duration.ZERO, new byte[0]));
                         case "released" -> delivery.settle(Settlement.RELEASE);
                         case "buried" -> delivery.settle(new Settlement.DeadLetter(new byte[0]));
-                        default -> ((RedisDelayQueue) queue).extend(delivery, 1);
+                        default -> ((RedisDelayQueue) queue).partitions().get(0).extend(delivery, 1);
                     };
             assertThat(get(settlement)).isEqualTo(SettleResult.DONE);
         }
         pass(Duration.ofHours(2));
         assertThat(claim(10)).isEmpty();
-        get(queue.resume());
+        get(queue.admin().resume());
         assertThat(ids(claim(10))).containsExactlyInAnyOrder("waits", "ended", "returned", "released", "extended");
     }
 
@@ -82,7 +82,8 @@ class PauseIT extends RealQueueIT {
         Queue<String> given = new ConcurrentLinkedQueue<>();
         List<Future<?>> claimers = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            ClaimCalls own = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) queue).address(), error -> {});
+            ClaimCalls own = ClientAccess.consumers(client)
+                    .newClaims(((RedisDelayQueue) queue).partitions().get(0).address(), error -> {});
             claimers.add(executor.submit(() -> {
                 while (!over.get()) {
                     int sent = phase.get();
@@ -101,12 +102,12 @@ class PauseIT extends RealQueueIT {
         for (int round = 0; round < 20; round++) {
             int running = whileRunning.get();
             Awaitility.await().until(() -> whileRunning.get() > running);
-            get(queue.pause());
+            get(queue.admin().pause());
             phase.incrementAndGet();
             int before = whilePaused.get();
             Awaitility.await().until(() -> whilePaused.get() >= before + 8);
             phase.incrementAndGet();
-            get(queue.resume());
+            get(queue.admin().resume());
         }
         over.set(true);
         for (Future<?> claimer : claimers) {
@@ -118,11 +119,11 @@ class PauseIT extends RealQueueIT {
     @Test
     void should_wake_consumers_at_once_when_it_is_resumed() throws Exception {
         BlockingQueue<Delivery> received = consume(queue, ConsumerOptions.DEFAULTS);
-        get(queue.pause());
+        get(queue.admin().pause());
         schedule("a", DueTime.now());
         assertThat(received.poll(300, TimeUnit.MILLISECONDS)).isNull();
         long resumed = System.nanoTime();
-        get(queue.resume());
+        get(queue.admin().resume());
         assertThat(next(received).id()).isEqualTo("a");
         // Long before the safety interval of 27 s at least.
         assertThat(Duration.ofNanos(System.nanoTime() - resumed)).isLessThan(Duration.ofSeconds(5));
@@ -130,12 +131,12 @@ class PauseIT extends RealQueueIT {
 
     @Test
     void should_wake_a_receiver_when_it_is_resumed() throws Exception {
-        get(queue.pause());
+        get(queue.admin().pause());
         schedule("a", DueTime.now());
         try (DelayQueueReceiver receiver = queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {})) {
             assertThat(receiver.receive(Duration.ofMillis(100))).isNull();
             Future<Delivery> waiting = executor.submit(() -> receiver.receive(Duration.ofSeconds(20)));
-            get(queue.resume());
+            get(queue.admin().resume());
             assertThat(waiting.get(10, TimeUnit.SECONDS).id()).isEqualTo("a");
         }
     }
@@ -168,7 +169,7 @@ class PauseIT extends RealQueueIT {
             get(next(received).settle(Settlement.ACKNOWLEDGE));
             schedule("held", DueTime.now(), 5);
             Delivery held = next(received);
-            get(queue.pause());
+            get(queue.admin().pause());
             // The consumer's next look finds the pause.
             schedule("before", new DueTime(false, 5));
             awaitEcho(topic);
@@ -185,7 +186,7 @@ class PauseIT extends RealQueueIT {
             // One for the slot that became free; another that was under way.
             assertThat(received.poll(500, TimeUnit.MILLISECONDS)).isNull();
             assertThat(claimCalls.get() - claimsBefore).isLessThanOrEqualTo(2);
-            get(queue.resume());
+            get(queue.admin().resume());
             next(received);
             Awaitility.await().untilAsserted(() -> assertThat(wakeUps).containsExactly("0 " + keys().base()));
         } finally {

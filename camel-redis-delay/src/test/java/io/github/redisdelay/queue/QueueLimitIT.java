@@ -93,7 +93,7 @@ class QueueLimitIT extends RealQueueIT {
             producer.get(30, TimeUnit.SECONDS);
         }
         assertThat(full).hasValue(700);
-        assertThat(get(queue.stats()).delayed()).isEqualTo(500);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(500);
     }
 
     @Test

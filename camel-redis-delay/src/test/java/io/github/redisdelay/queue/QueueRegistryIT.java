@@ -113,14 +113,14 @@ class QueueRegistryIT extends RealQueueIT {
     @Test
     void should_list_queues_that_were_used_the_last_used_first() {
         assertThat(names(counted)).isEmpty();
-        long before = get(counted.queue("any").stats()).timeMicros();
+        long before = get(counted.queue("any").admin().stats()).timeMicros();
         schedule(counted.queue("orders"));
         awaitNames("orders");
         schedule(counted.queue("mails", 3));
         awaitNames("mails", "orders");
-        get(counted.queue("tokens").pause());
+        get(counted.queue("tokens").admin().pause());
         awaitNames("tokens", "mails", "orders");
-        long after = get(counted.queue("any").stats()).timeMicros();
+        long after = get(counted.queue("any").admin().stats()).timeMicros();
         assertThat(get(counted.queues(2))).hasSize(2).allSatisfy(queue -> assertThat(queue.lastUsedMicros())
                 .isBetween(before, after));
         assertThat(get(counted.queues(1))).extracting(QueueInfo::name).containsExactly("tokens");
@@ -137,12 +137,12 @@ class QueueRegistryIT extends RealQueueIT {
     @Test
     void should_not_list_what_was_only_looked_at() {
         DelayQueue seen = counted.queue("seen");
-        get(seen.stats());
+        get(seen.admin().stats());
         get(seen.get("id"));
-        get(seen.browse(MessageState.DELAYED, PageStart.first(), 1));
-        get(seen.deadLetters().stats());
-        get(seen.consumers());
-        get(seen.serverInfo());
+        get(seen.admin().list(MessageState.DELAYED, PageStart.first(), 1));
+        get(seen.deadLetters().admin().stats());
+        get(seen.admin().consumers());
+        get(seen.admin().serverInfo());
         schedule(counted.queue("used"));
         awaitNames("used");
         assertThat(notes).containsExactly("used");
@@ -178,7 +178,7 @@ class QueueRegistryIT extends RealQueueIT {
         assertThat(notes).containsExactly("orders");
         aheadNanos.set(Duration.ofSeconds(45).toNanos()); // the rest, up to 50 s, is for a busy machine
         orders.consume(named("two"), executor, delivery -> {});
-        await().untilAsserted(() -> assertThat(get(orders.consumers())).hasSize(2));
+        await().untilAsserted(() -> assertThat(get(orders.admin().consumers())).hasSize(2));
         assertThat(notes).hasSize(1);
         registry.delete(); // as if Redis had lost it
         aheadNanos.set(Duration.ofSeconds(60).toNanos());
@@ -223,7 +223,7 @@ class QueueRegistryIT extends RealQueueIT {
 
     @Test
     void should_forget_what_was_not_used_for_400_days() {
-        long now = get(counted.queue("any").stats()).timeMicros();
+        long now = get(counted.queue("any").admin().stats()).timeMicros();
         registry.addAll(Map.of("last-year", now - 399.0 * DAY_MICROS, "before", now - 401.0 * DAY_MICROS));
         schedule(counted.queue("orders"));
         awaitNames("orders", "last-year");
@@ -233,7 +233,7 @@ class QueueRegistryIT extends RealQueueIT {
 
     @Test
     void should_keep_the_10000_that_were_used_last() {
-        long now = get(counted.queue("any").stats()).timeMicros();
+        long now = get(counted.queue("any").admin().stats()).timeMicros();
         Map<String, Double> many = new HashMap<>();
         for (int i = 0; i < 10_050; i++) {
             many.put("q" + i, now - 20_000.0 + i);
@@ -249,7 +249,7 @@ class QueueRegistryIT extends RealQueueIT {
 
     @Test
     void should_list_a_queue_that_is_used_while_the_pages_are_read() {
-        long now = get(counted.queue("any").stats()).timeMicros();
+        long now = get(counted.queue("any").admin().stats()).timeMicros();
         Map<String, Double> many = new HashMap<>();
         for (int i = 0; i < 1_200; i++) {
             many.put("q" + i, now - 20_000.0 - i);
@@ -412,8 +412,9 @@ class QueueRegistryIT extends RealQueueIT {
                     get(app.queue(name).schedule(ScheduleRequest.of("now", new byte[1], DueTime.now())));
                     assertThat(get(next(received).settle(Settlement.ACKNOWLEDGE)))
                             .isEqualTo(SettleResult.DONE);
-                    await().untilAsserted(() ->
-                            assertThat(names(app.queue(name).consumers())).containsExactly("one"));
+                    await().untilAsserted(() -> assertThat(
+                                    names(app.queue(name).admin().consumers()))
+                            .containsExactly("one"));
                 }
                 assertThatThrownBy(() -> get(app.queues(10)))
                         .isInstanceOf(DelayQueueException.class)
@@ -464,7 +465,7 @@ class QueueRegistryIT extends RealQueueIT {
                 app.queue("consumed", 8).consume(named("one"), executor, delivery -> {});
                 await().untilAsserted(() ->
                         assertThat(names(app)).hasSize(8).containsAll(queues).contains("parted", "consumed"));
-                assertThat(names(app.queue("consumed", 8).consumers())).containsExactly("one");
+                assertThat(names(app.queue("consumed", 8).admin().consumers())).containsExactly("one");
             } finally {
                 redisson.shutdown();
             }

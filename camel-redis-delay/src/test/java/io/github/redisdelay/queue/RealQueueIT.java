@@ -7,11 +7,11 @@ import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.test.RedisExtension;
@@ -54,9 +54,15 @@ public abstract class RealQueueIT {
     protected void openQueue() {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
         queue = client.queue(redis.uniqueQueue());
-        claims = ClientAccess.consumers(client).newClaims(((RedisDelayQueue) queue).address(), error -> {});
+        claims = ClientAccess.consumers(client)
+                .newClaims(((RedisDelayQueue) queue).partitions().get(0).address(), error -> {});
         deadClaims = ClientAccess.consumers(client)
-                .newClaims(((RedisDelayQueue) queue.deadLetters()).address(), error -> {});
+                .newClaims(
+                        ((RedisDelayQueue) queue.deadLetters())
+                                .partitions()
+                                .get(0)
+                                .address(),
+                        error -> {});
     }
 
     @AfterEach
@@ -135,7 +141,7 @@ public abstract class RealQueueIT {
         ClaimReply reply = get(with.claim(request, new CompletableFuture<>()));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(
-                        (RedisDelayQueue) from,
+                        ((RedisDelayQueue) from).partitions().get(0),
                         m,
                         request.claimId(),
                         reply.timeMicros(),
@@ -176,7 +182,7 @@ public abstract class RealQueueIT {
     /** The same where nobody consumes dead letters; answers the dead letter's id. */
     protected String bury(String id, int priority) {
         giveUp(id, priority);
-        return get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), DelayQueue.MAX_PAGE))
+        return get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), QueueAdmin.MAX_PAGE))
                 .messages()
                 .stream()
                 .map(MessageInfo::id)
@@ -186,7 +192,7 @@ public abstract class RealQueueIT {
     }
 
     protected QueueKeys keys() {
-        return ((RedisDelayQueue) queue).address().keys();
+        return ((RedisDelayQueue) queue).partitions().get(0).address().keys();
     }
 
     protected QueueSnapshot snapshot() {

@@ -122,7 +122,7 @@ class ServerRestartIT {
         await().atMost(Duration.ofSeconds(60))
                 .until(() -> handler.received.keySet().equals(ids));
         await().atMost(Duration.ofSeconds(30)).until(() -> {
-            QueueStats stats = queue.stats().get();
+            QueueStats stats = queue.admin().stats().get();
             return stats.delayed() + stats.leased() == 0;
         });
         assertThat(handler.received.values()).as("deliveries of each message").containsOnly(1);
@@ -190,7 +190,7 @@ class ServerRestartIT {
                 .cause()
                 .isInstanceOf(RequestTimeoutException.class)
                 .hasMessageContaining("'before'");
-        assertThatThrownBy(() -> queue.stats().get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> queue.admin().stats().get(20, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOf(DelayQueueException.class)
                 .hasMessageContaining("queue 'orders'");
@@ -206,9 +206,9 @@ class ServerRestartIT {
         Counting handler = new Counting();
         queue.consume(options(1, Duration.ofSeconds(10)), executor, handler);
         await().until(() -> handler.received.containsKey("during"));
-        await().until(() -> queue.stats().get().leased() == 0);
+        await().until(() -> queue.admin().stats().get().leased() == 0);
         assertThat(handler.received.values()).containsOnly(1);
-        assertThat(queue.stats().get().delayed()).isZero();
+        assertThat(queue.admin().stats().get().delayed()).isZero();
     }
 
     @Test

@@ -9,12 +9,12 @@ import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.PatientCaller;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.RedisClaimCalls;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
@@ -161,7 +161,7 @@ class WaitersIT extends RealQueueIT {
     }
 
     private long now() {
-        return get(queue.stats()).timeMicros();
+        return get(queue.admin().stats()).timeMicros();
     }
 
     private static long micros(Duration duration) {
@@ -581,12 +581,12 @@ class WaitersIT extends RealQueueIT {
     void should_call_nobody_while_paused_and_one_when_resumed() {
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        get(queue.pause());
+        get(queue.admin().pause());
         schedule("a", LONG_AGO);
         ClaimReply reply = all.get(2).look();
         assertThat(reply.againMicros()).isPositive();
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
-        get(queue.resume());
+        get(queue.admin().resume());
         assertThat(all.get(0).heard()).containsExactly(call(0));
         assertThat(all.get(1).heard()).isEmpty();
         assertThat(all.get(2).heard()).isEmpty();
@@ -680,8 +680,10 @@ class WaitersIT extends RealQueueIT {
             try (DelayQueueClient other = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 RedisDelayQueue full = (RedisDelayQueue) other.queue("full");
                 get(full.schedule(ScheduleRequest.of("a", new byte[1], DueTime.after(HOUR))));
-                ClaimCalls first = ClientAccess.consumers(other).newClaims(full.address(), error -> {});
-                ClaimCalls second = ClientAccess.consumers(other).newClaims(full.address(), error -> {});
+                ClaimCalls first = ClientAccess.consumers(other)
+                        .newClaims(full.partitions().get(0).address(), error -> {});
+                ClaimCalls second = ClientAccess.consumers(other)
+                        .newClaims(full.partitions().get(0).address(), error -> {});
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
                 List<Long> expected = new ArrayList<>();
                 for (ClaimCalls claims : List.of(first, second)) {
@@ -696,9 +698,13 @@ class WaitersIT extends RealQueueIT {
                 assertThat(before.keys().get("waiters")).hasSize(2);
                 assertThatThrownBy(() -> get(full.schedule(ScheduleRequest.of("b", new byte[1], DueTime.now()))))
                         .hasMessageContaining("no memory left");
-                assertThat(QueueSnapshot.read(redisson, full.address().keys())).isEqualTo(before);
+                assertThat(QueueSnapshot.read(
+                                redisson, full.partitions().get(0).address().keys()))
+                        .isEqualTo(before);
                 first.leave(FakeHost.randomClaimId());
-                await().until(() -> QueueSnapshot.read(redisson, full.address().keys())
+                await().until(() -> QueueSnapshot.read(
+                                        redisson,
+                                        full.partitions().get(0).address().keys())
                                 .keys()
                                 .get("waiters")
                                 .size()

@@ -57,7 +57,7 @@ abstract class RecipeIT extends CamelTestSupport {
 
     /** The figures of a queue. */
     QueueStats stats(String queue) {
-        return outside.queue(queue).stats().join();
+        return outside.queue(queue).admin().stats().join();
     }
 
     /** Tells whether nothing is left of what was scheduled. */

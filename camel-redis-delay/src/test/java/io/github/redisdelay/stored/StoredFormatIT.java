@@ -139,7 +139,7 @@ class StoredFormatIT {
         for (String name : StoredStory.PARTITIONS.keySet()) {
             DelayQueue queue = client.queue(name, StoredStory.PARTITIONS.get(name));
             for (DelayQueue checked : List.of(queue, queue.deadLetters())) {
-                CheckResult found = checked.check().join();
+                CheckResult found = checked.admin().check().join();
                 assertThat(found).isEqualTo(new CheckResult(found.messages(), 0, 0, 0));
             }
         }
@@ -162,14 +162,16 @@ class StoredFormatIT {
                 : Files.readAllLines(version.resolve("deliveries.txt"));
         List<String> deliveries = Collections.synchronizedList(new ArrayList<>());
         DelayQueue orders = client.queue(StoredStory.ORDERS);
-        assertThat(orders.redriveAll(info -> true).join()).isEqualTo(2);
+        assertThat(orders.admin().redriveAll(info -> true, Long.MAX_VALUE).join())
+                .isEqualTo(2);
         for (String name : StoredStory.PARTITIONS.keySet()) {
             client.queue(name, StoredStory.PARTITIONS.get(name))
-                    .promoteAll(info -> true)
+                    .admin()
+                    .promoteAll(info -> true, Long.MAX_VALUE)
                     .join();
         }
-        orders.resume().result().get();
-        orders.deadLetters().resume().result().get();
+        orders.admin().resume().result().get();
+        orders.deadLetters().admin().resume().result().get();
 
         context.addRoutes(new RouteBuilder() {
             @Override
@@ -197,8 +199,10 @@ class StoredFormatIT {
 
     private boolean isEmpty() {
         return StoredStory.PARTITIONS.entrySet().stream().allMatch(queue -> {
-            QueueStats stats =
-                    client.queue(queue.getKey(), queue.getValue()).stats().join();
+            QueueStats stats = client.queue(queue.getKey(), queue.getValue())
+                    .admin()
+                    .stats()
+                    .join();
             return stats.stored() == 0 && stats.dead() == 0;
         });
     }

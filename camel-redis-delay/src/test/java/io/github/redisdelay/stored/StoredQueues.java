@@ -35,11 +35,12 @@ final class StoredQueues {
     }
 
     private static void describe(String name, DelayQueue queue, List<String> lines) {
-        lines.add(name + (queue.stats().join().paused() ? " is paused" : " is not paused"));
+        lines.add(name + (queue.admin().stats().join().paused() ? " is paused" : " is not paused"));
         for (MessageState state : List.of(MessageState.DELAYED, MessageState.LEASED)) {
             String from = null;
             do {
-                MessagePage page = queue.browse(state, PageStart.next(from), 2).join();
+                MessagePage page =
+                        queue.admin().list(state, PageStart.next(from), 2).join();
                 for (MessageInfo info : page.messages()) {
                     lines.add(name + " " + message(queue.get(info.id()).join().orElseThrow()));
                 }

@@ -87,9 +87,9 @@ final class StoredStory {
         send(orders, "given up by its route", "2020-01-01T00:00:05Z", false);
         send(orders, "held", "2020-01-01T00:00:06Z", "a lease");
         context.addRoutes(routes(orders));
-        await().until(() -> queue(ORDERS).stats().join().dead() == 3
-                && queue(ORDERS).stats().join().leased() == 1
-                && queue(ORDERS).deadLetters().stats().join().leased() == 1);
+        await().until(() -> queue(ORDERS).admin().stats().join().dead() == 3
+                && queue(ORDERS).admin().stats().join().leased() == 1
+                && queue(ORDERS).deadLetters().admin().stats().join().leased() == 1);
 
         send(
                 orders,
@@ -160,7 +160,7 @@ final class StoredStory {
         send(tickets, "b", LATER + "2Z", "in the other one", RedisDelayConstants.PRIORITY, 3);
 
         // Its consumer has nothing to do, and is a waiter.
-        await().until(() -> queue(TICKETS).stats().join().consumers() == 1);
+        await().until(() -> queue(TICKETS).admin().stats().join().consumers() == 1);
 
         template.sendBody(orders + "?operation=pause", null);
         template.sendBody(orders + "?operation=pause&state=dead", null);

@@ -367,7 +367,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         if (longest == null) {
             return;
         }
-        queue.stats().thenAccept(stats -> {
+        queue.admin().stats().thenAccept(stats -> {
             Duration age = StatsText.micros(stats.oldestOverdueMicros());
             if (age.compareTo(STANDSTILL) >= 0) {
                 overdueWhileFull(age, longest);
@@ -385,7 +385,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     public void paused(boolean paused) {
         if (paused) {
             // It may have been resumed since, or Redis may be away.
-            pausedSince = queue.stats()
+            pausedSince = queue.admin()
+                    .stats()
                     .thenApply(stats -> stats.paused() ? " since " + StatsText.time(stats.pausedMicros()) : "")
                     .exceptionally(error -> "");
             pausedSince.thenAccept(since -> LOG.info(

@@ -241,7 +241,7 @@ final class MicrometerMeters implements Meters {
         QueueGroup(MeteredQueue queue) {
             super(tags(queue), null);
             client = queue.client().retain(); // other users of the queue may have another client
-            stats = new PolledStats(queue.queue()::stats, timers);
+            stats = new PolledStats(queue.queue().admin()::stats, timers);
             counters(Event.SCHEDULED, Event.CANCELLED, Event.PROMOTED);
             for (QueueFigure figure : QueueFigure.values()) {
                 if (figure != QueueFigure.NEXT_DUE) {

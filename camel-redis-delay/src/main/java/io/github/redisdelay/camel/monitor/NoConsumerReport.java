@@ -113,7 +113,7 @@ public final class NoConsumerReport {
         }
 
         private void look() {
-            queue.stats().whenComplete((stats, error) -> {
+            queue.admin().stats().whenComplete((stats, error) -> {
                 synchronized (this) {
                     timer = null;
                     if (error == null) {

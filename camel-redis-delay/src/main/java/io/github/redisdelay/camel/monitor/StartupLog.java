@@ -39,10 +39,11 @@ public final class StartupLog {
      * @throws RuntimeCamelException naming the address if the queue cannot be read
      */
     public void log(DelayQueue queue, CompletableFuture<Void> partitions, String address, boolean deadLetters) {
-        CompletableFuture<QueueStats> stats = partitions.thenCompose(same -> queue.stats());
+        CompletableFuture<QueueStats> stats =
+                partitions.thenCompose(same -> queue.admin().stats());
         // INFO may be forbidden to this user; nothing depends on it.
         CompletableFuture<ServerInfo> server =
-                partitions.thenCompose(same -> queue.serverInfo()).exceptionally(error -> UNKNOWN);
+                partitions.thenCompose(same -> queue.admin().serverInfo()).exceptionally(error -> UNKNOWN);
         try {
             LOG.info(StatsText.of(queue.name(), deadLetters, address, server.join(), stats.join()));
         } catch (CompletionException e) {
@@ -63,8 +64,9 @@ public final class StartupLog {
         if (producers.size() >= MOST_PRODUCERS || !producers.add(address + " " + keyPrefix + " " + queue.name())) {
             return;
         }
-        CompletableFuture<ServerInfo> server = queue.serverInfo().exceptionally(error -> UNKNOWN);
-        queue.stats()
+        CompletableFuture<ServerInfo> server = queue.admin().serverInfo().exceptionally(error -> UNKNOWN);
+        queue.admin()
+                .stats()
                 .thenAcceptBoth(server, (stats, info) -> {
                     LOG.info("producer of {}", StatsText.of(queue.name(), false, address, info, stats));
                     warn(address, info);

@@ -32,7 +32,8 @@ public final class UnusedQueues {
         if (asked.size() >= MAX || !asked.add(asking)) {
             return CompletableFuture.completedFuture(null);
         }
-        return queue.stats()
+        return queue.admin()
+                .stats()
                 .whenComplete((stats, error) -> {
                     if (error != null) {
                         asked.remove(asking); // the next one asks again

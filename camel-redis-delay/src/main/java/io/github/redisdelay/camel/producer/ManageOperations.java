@@ -90,14 +90,14 @@ public record ManageOperations(
                 many(
                         operation,
                         exchange,
-                        queue::redriveAll,
+                        queue.admin()::redriveAll,
                         ids -> changes(ids, true, exchange, id -> redrive(id, exchange), redriven(ids, exchange)));
             case PURGE -> {
                 DelayQueue letters = queue.deadLetters();
                 yield many(
                         operation,
                         exchange,
-                        letters::cancelAll,
+                        letters.admin()::cancelAll,
                         ids -> changes(
                                 ids,
                                 true,
@@ -105,9 +105,14 @@ public record ManageOperations(
                                 id -> cancel(letters, id, exchange),
                                 result -> changed(result, true, false)));
             }
-            case PAUSE -> setPaused("the pause of ", () -> logged(target, dead, "paused", target.pause()));
+            case PAUSE ->
+                setPaused(
+                        "the pause of ",
+                        () -> logged(target, dead, "paused", target.admin().pause()));
             case RESUME ->
-                setPaused("the end of the pause of ", () -> logged(target, dead, "resumed", target.resume()));
+                setPaused(
+                        "the end of the pause of ",
+                        () -> logged(target, dead, "resumed", target.admin().resume()));
             case CHECK -> new RepeatableCall<>(() -> check(target, dead), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
@@ -157,7 +162,7 @@ public record ManageOperations(
     }
 
     private CompletableFuture<Long> promoteAll(DelayQueue target, Predicate<MessageInfo> which, long most) {
-        return target.promoteAll(which, most).thenApply(count -> {
+        return target.admin().promoteAll(which, most).thenApply(count -> {
             meters.count(Event.PROMOTED, count);
             return count;
         });
@@ -240,7 +245,8 @@ public record ManageOperations(
                 return CompletableFuture.completedFuture(letter);
             }
         }
-        return queue.deadLettersOf(id)
+        return queue.admin()
+                .deadLettersOf(id)
                 .thenApply(found -> found.isEmpty() ? id : found.get(0).toString());
     }
 
@@ -291,10 +297,11 @@ public record ManageOperations(
 
     /** Checks a queue together with its dead letters, unless only they are meant. */
     private CompletableFuture<List<CheckResult>> check(DelayQueue target, boolean dead) {
-        return target.check()
+        return target.admin()
+                .check()
                 .thenCompose(found -> dead
                         ? CompletableFuture.completedFuture(List.of(found))
-                        : queue.deadLetters().check().thenApply(letters -> List.of(found, letters)));
+                        : queue.deadLetters().admin().check().thenApply(letters -> List.of(found, letters)));
     }
 
     private void put(List<CheckResult> results, Message message) {

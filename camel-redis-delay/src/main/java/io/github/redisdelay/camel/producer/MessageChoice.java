@@ -6,8 +6,8 @@ import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.option.HeaderValues;
 import io.github.redisdelay.camel.option.OptionValues;
-import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.QueueAdmin;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -64,7 +64,7 @@ public record MessageChoice(
 
     /** Reads a limit. */
     private static int limit(String what, Object value) {
-        return OptionValues.wholeNumber(what, value, 1, DelayQueue.MAX_PAGE, "from 1 to " + DelayQueue.MAX_PAGE);
+        return OptionValues.wholeNumber(what, value, 1, QueueAdmin.MAX_PAGE, "from 1 to " + QueueAdmin.MAX_PAGE);
     }
 
     /** @param right the right kind of value, for the error */

@@ -32,14 +32,14 @@ public record OutlookSteps(Duration step, int steps) {
 
     /** Looks ahead, from now on. */
     CompletableFuture<Outlook> ahead(DelayQueue queue) {
-        return queue.outlook(0, step, steps);
+        return queue.admin().outlook(0, step, steps);
     }
 
     /** Looks back, up to now. */
     CompletableFuture<Outlook> back(DelayQueue queue) {
-        return queue.outlook(List.of(0L, 1L)).thenCompose(now -> {
+        return queue.admin().outlook(List.of(0L, 1L)).thenCompose(now -> {
             long from = now.timeMicros() - DueTime.toMicros(step) * steps;
-            return queue.outlook(Outlook.bounds(Math.max(0, from), step, steps));
+            return queue.admin().outlook(Outlook.bounds(Math.max(0, from), step, steps));
         });
     }
 

@@ -4,9 +4,9 @@ package io.github.redisdelay.camel.producer;
 import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
-import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 
@@ -41,7 +41,7 @@ public record ProducerSettings(
         OptionValues.check("priority", priority, 0, highest, "from 0 to " + highest);
         OptionValues.check(
                 "maximumQueueLength", maximumQueueLength, 0, most, "from 1 to " + most + ", or 0 for any number");
-        OptionValues.check("limit", limit, 1, DelayQueue.MAX_PAGE, "from 1 to " + DelayQueue.MAX_PAGE);
+        OptionValues.check("limit", limit, 1, QueueAdmin.MAX_PAGE, "from 1 to " + QueueAdmin.MAX_PAGE);
     }
 
     /**

@@ -84,7 +84,10 @@ public record QueryOperations(
             }
             case STATS ->
                 new RepeatableCall<>(
-                        () -> target(settings.state() == MessageScope.DEAD).stats(), (stats, result) -> {
+                        () -> target(settings.state() == MessageScope.DEAD)
+                                .admin()
+                                .stats(),
+                        (stats, result) -> {
                             result.setHeader(RedisDelayConstants.QUEUE, queue.name());
                             result.setBody(QueueFigure.of(stats));
                         });
@@ -137,7 +140,7 @@ public record QueryOperations(
     }
 
     private CompletableFuture<Optional<Found>> findDead(String id) {
-        return queue.deadLettersOf(id).thenCompose(letters -> {
+        return queue.admin().deadLettersOf(id).thenCompose(letters -> {
             // Another client may give dead letters any id.
             String letter = letters.isEmpty() ? id : letters.get(0).toString();
             return queue.deadLetters().get(letter).thenApply(found -> found.map(message -> new Found(message, true)));
@@ -170,7 +173,7 @@ public record QueryOperations(
     private CompletableFuture<MessagePage> page(String from, int limit) {
         MessageState state = settings.state() == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
         try {
-            return target(settings.state() == MessageScope.DEAD).browse(state, PageStart.next(from), limit);
+            return target(settings.state() == MessageScope.DEAD).admin().list(state, PageStart.next(from), limit);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "header '" + RedisDelayConstants.CURSOR + "': " + e.getMessage() + ", by removing the header", e);

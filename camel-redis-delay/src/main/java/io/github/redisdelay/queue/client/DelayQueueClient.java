@@ -8,18 +8,20 @@ import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.command.Partition;
 import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
 import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.partition.PartitionCount;
 import io.github.redisdelay.queue.internal.partition.PartitionHash;
-import io.github.redisdelay.queue.internal.partition.PartitionedQueue;
+import io.github.redisdelay.queue.internal.partition.Partitions;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.ObservedScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
+import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.ClientSessions;
 import io.github.redisdelay.queue.internal.request.QueueRegistry;
 import io.github.redisdelay.queue.internal.request.RequestRouter;
@@ -67,7 +69,7 @@ public final class DelayQueueClient implements AutoCloseable {
     private final RequestRouter router;
     private final ConsumerStarter consumers;
     private final QueueRegistry registry;
-    private final Map<PartitionedName, PartitionedQueue> partitioned = new ConcurrentHashMap<>();
+    private final Map<PartitionedName, RedisDelayQueue> partitioned = new ConcurrentHashMap<>();
 
     private record PartitionedName(String name, int partitions) {}
 
@@ -123,7 +125,7 @@ public final class DelayQueueClient implements AutoCloseable {
      */
     public DelayQueue queue(String name) {
         QueueNames.check("queueName", name);
-        return queue(QueueAddress.of(options.keyPrefix(), name));
+        return queue(List.of(partition(QueueAddress.of(options.keyPrefix(), name))), CallGate.OPEN);
     }
 
     /**
@@ -185,31 +187,34 @@ public final class DelayQueueClient implements AutoCloseable {
         }
     }
 
-    private PartitionedQueue partitioned(String name, int partitions) {
+    private DelayQueue partitioned(String name, int partitions) {
         PartitionedName key = new PartitionedName(name, partitions);
-        PartitionedQueue known = partitioned.get(key);
+        RedisDelayQueue known = partitioned.get(key);
         if (known != null) {
             return known;
         }
         if (partitioned.size() >= MAX_PARTITIONED) {
             partitioned.clear();
         }
-        return partitioned.computeIfAbsent(
-                key, k -> new PartitionedQueue(partitions(name, partitions), count(name, partitions), ids, consumers));
+        return partitioned.computeIfAbsent(key, k -> queue(partitions(name, partitions), count(name, partitions)));
     }
 
     private PartitionCount count(String name, int partitions) {
         return new PartitionCount(QueueAddress.of(options.keyPrefix(), name), partitions, calls, timers);
     }
 
-    private RedisDelayQueue queue(QueueAddress address) {
-        return new RedisDelayQueue(address, router, calls, ids, consumers);
+    private RedisDelayQueue queue(List<Partition> partitions, CallGate gate) {
+        return new RedisDelayQueue(new Partitions(partitions, gate), ids, consumers);
+    }
+
+    private Partition partition(QueueAddress address) {
+        return new Partition(address, router, calls);
     }
 
     /** The partitions of a queue that has more than one. */
-    List<RedisDelayQueue> partitions(String name, int partitions) {
+    List<Partition> partitions(String name, int partitions) {
         return IntStream.range(0, partitions)
-                .mapToObj(partition -> queue(new QueueAddress(
+                .mapToObj(partition -> partition(new QueueAddress(
                         name,
                         ", partition " + (partition + 1) + " of " + partitions,
                         QueueKeys.of(options.keyPrefix(), PartitionHash.tag(name, partition, partitions)))))

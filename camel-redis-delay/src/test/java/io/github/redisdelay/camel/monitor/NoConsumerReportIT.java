@@ -74,7 +74,7 @@ class NoConsumerReportIT extends RealQueueIT {
         timers.advance(Duration.ofMinutes(1));
         awaitLook(due);
         var consumer = queue.consume(named("c"), executor, delivery -> {});
-        await().until(() -> get(queue.stats()).consumers() == 1);
+        await().until(() -> get(queue.admin().stats()).consumers() == 1);
         consumer.suspend();
         schedule("b", LONG_AGO);
         timers.advance(Duration.ofMinutes(1));
@@ -125,10 +125,10 @@ class NoConsumerReportIT extends RealQueueIT {
     @Test
     void should_watch_what_is_due_after_the_consumer_has_gone() {
         var consumer = queue.consume(named("c"), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
-        await().until(() -> get(queue.stats()).consumers() == 1);
+        await().until(() -> get(queue.admin().stats()).consumers() == 1);
         watch().scheduled(schedule("now", DueTime.now()));
         watch().scheduled(schedule("later", DueTime.after(Duration.ofHours(2))));
-        await().until(() -> get(queue.stats()).stored() == 1);
+        await().until(() -> get(queue.admin().stats()).stored() == 1);
         timers.advance(Duration.ofMinutes(1));
         await().until(() -> timers.waiting() == 1);
         get(consumer.stop(false));

@@ -17,13 +17,13 @@ import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
 import io.github.redisdelay.queue.internal.format.PageCursor;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import java.nio.charset.StandardCharsets;
@@ -91,8 +91,10 @@ public final class RandomHistory {
             this.queue = (RedisDelayQueue) client.queue(name);
             this.dead = (RedisDelayQueue) queue.deadLetters();
             for (int i = 0; i < CONSUMERS; i++) {
-                consumers.add(new Consumer(ClientAccess.consumers(client).newClaims(queue.address(), error -> {})));
-                deadConsumers.add(new Consumer(ClientAccess.consumers(client).newClaims(dead.address(), error -> {})));
+                consumers.add(new Consumer(ClientAccess.consumers(client)
+                        .newClaims(queue.partitions().get(0).address(), error -> {})));
+                deadConsumers.add(new Consumer(ClientAccess.consumers(client)
+                        .newClaims(dead.partitions().get(0).address(), error -> {})));
             }
             this.consumer = ConsumerId.next(random);
         }
@@ -160,7 +162,12 @@ public final class RandomHistory {
             case 16, 17 -> sent(client.queue.redrive(deadLetter()), null);
             case 18 -> redriveHeld(client);
             case 19 -> actOnDeadLetters(client);
-            case 20 -> sent(special(4) ? client.queue.pause() : client.queue.resume(), null);
+            case 20 ->
+                sent(
+                        special(4)
+                                ? client.queue.admin().pause()
+                                : client.queue.admin().resume(),
+                        null);
             case 21 -> rare(client);
             default -> settle(client);
         }
@@ -178,7 +185,12 @@ public final class RandomHistory {
         switch (random.nextInt(8)) {
             case 0 -> sent(client.dead.cancel(deadLetter()), null);
             case 1 -> sent(client.dead.reschedule(deadLetter(), due()), null);
-            case 2 -> sent(random.nextInt(4) == 0 ? client.dead.pause() : client.dead.resume(), null);
+            case 2 ->
+                sent(
+                        random.nextInt(4) == 0
+                                ? client.dead.admin().pause()
+                                : client.dead.admin().resume(),
+                        null);
             case 3, 4, 5 -> claimDead(client);
             default -> settleDead(client);
         }
@@ -191,15 +203,19 @@ public final class RandomHistory {
         char letter = state == MessageState.DELAYED ? 'd' : 'l';
         calls.add(
                 switch (random.nextInt(6)) {
-                    case 5 -> queue.outlook(bounds());
-                    case 0 -> random.nextInt(3) == 0 ? queue.consumers() : queue.stats();
-                    case 2 -> client.queue.deadLettersOf(random.nextBoolean() ? id() : deadLetter());
+                    case 5 -> queue.admin().outlook(bounds());
+                    case 0 ->
+                        random.nextInt(3) == 0
+                                ? queue.admin().consumers()
+                                : queue.admin().stats();
+                    case 2 -> client.queue.admin().deadLettersOf(random.nextBoolean() ? id() : deadLetter());
                     case 1 -> queue.get(queue == client.dead ? deadLetter() : id());
                     default ->
-                        queue.browse(
-                                state,
-                                start(queue == client.dead ? Character.toUpperCase(letter) : letter),
-                                1 + random.nextInt(4));
+                        queue.admin()
+                                .list(
+                                        state,
+                                        start(queue == client.dead ? Character.toUpperCase(letter) : letter),
+                                        1 + random.nextInt(4));
                 });
     }
 
@@ -233,17 +249,22 @@ public final class RandomHistory {
     private void rare(Client client) {
         calls.add(
                 switch (random.nextInt(10)) {
-                    case 0 -> client.queue.promoteAll(message -> random.nextInt(4) != 0);
-                    case 1 -> client.queue.redriveAll(message -> random.nextInt(4) != 0);
-                    case 2 -> client.queue.cancelAll(message -> random.nextInt(4) == 0);
-                    case 3 -> client.dead.cancelAll(message -> random.nextInt(4) == 0);
+                    case 0 -> client.queue.admin().promoteAll(message -> random.nextInt(4) != 0, Long.MAX_VALUE);
+                    case 1 -> client.queue.admin().redriveAll(message -> random.nextInt(4) != 0, Long.MAX_VALUE);
+                    case 2 -> client.queue.admin().cancelAll(message -> random.nextInt(4) == 0, Long.MAX_VALUE);
+                    case 3 -> client.dead.admin().cancelAll(message -> random.nextInt(4) == 0, Long.MAX_VALUE);
                     case 4, 5 ->
-                        client.queue.trimDeadLetters(Duration.of(delay(), ChronoUnit.MICROS), random.nextInt(4));
-                    case 6, 7 -> (random.nextInt(3) == 0 ? client.dead : client.queue).check();
+                        client.queue
+                                .admin()
+                                .trimDeadLetters(Duration.of(delay(), ChronoUnit.MICROS), random.nextInt(4));
+                    case 6, 7 ->
+                        (random.nextInt(3) == 0 ? client.dead : client.queue)
+                                .admin()
+                                .check();
                     default ->
                         ClientAccess.calls(client.client)
                                 .once(
-                                        client.queue.address(),
+                                        client.queue.partitions().get(0).address(),
                                         LuaScript.HEARTBEAT,
                                         client.consumer.bytes(),
                                         (random.nextInt(3) == 0 ? "" : "consumer " + random.nextInt(10))
@@ -264,7 +285,7 @@ public final class RandomHistory {
     /** Finds what was lost. */
     public void checkAll() {
         for (RedisDelayQueue queue : List.of(clients.get(0).queue, clients.get(0).dead)) {
-            CompletableFuture<CheckResult> found = queue.check();
+            CompletableFuture<CheckResult> found = queue.admin().check();
             network.deliverAll();
             assertThat(found.join().bodiesMissing()).isZero();
         }
@@ -285,7 +306,7 @@ public final class RandomHistory {
         List<String> ids = new ArrayList<>();
         PageStart from = newest ? PageStart.newest() : PageStart.first();
         do {
-            CompletableFuture<MessagePage> page = queue.browse(state, from, 1 + random.nextInt(4));
+            CompletableFuture<MessagePage> page = queue.admin().list(state, from, 1 + random.nextInt(4));
             network.deliverAll();
             page.join().messages().forEach(message -> ids.add(message.id()));
             from = page.join().next() == null
@@ -349,7 +370,7 @@ public final class RandomHistory {
         consumer.claim.thenAccept(reply -> {
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
                 given.add(new ClaimedDelivery(
-                        queue,
+                        queue.partitions().get(0),
                         message,
                         request.claimId(),
                         reply.timeMicros(),
@@ -388,14 +409,26 @@ public final class RandomHistory {
         ClaimedDelivery delivery = held(deliveries);
         sent(
                 switch (random.nextInt(8)) {
-                    case 0 -> client.queue.settle(delivery, new Settlement.Acknowledge(micros(remember())));
-                    case 1 -> client.queue.settle(delivery, Settlement.ACKNOWLEDGE);
-                    case 2 -> client.queue.settle(delivery, new Settlement.Retry(micros(delay()), failure()));
-                    case 3 -> client.queue.settle(delivery, Settlement.RELEASE);
+                    case 0 ->
+                        client.queue
+                                .partitions()
+                                .get(0)
+                                .settle(delivery, new Settlement.Acknowledge(micros(remember())));
+                    case 1 -> client.queue.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE);
+                    case 2 ->
+                        client.queue
+                                .partitions()
+                                .get(0)
+                                .settle(delivery, new Settlement.Retry(micros(delay()), failure()));
+                    case 3 -> client.queue.partitions().get(0).settle(delivery, Settlement.RELEASE);
                     case 4, 5 ->
-                        client.queue.settle(delivery, new Settlement.DeadLetter(failure(), micros(remember())));
-                    case 6 -> client.queue.settle(delivery, new Settlement.Drop(micros(remember())));
-                    default -> client.queue.extend(delivery, 1 + delay());
+                        client.queue
+                                .partitions()
+                                .get(0)
+                                .settle(delivery, new Settlement.DeadLetter(failure(), micros(remember())));
+                    case 6 ->
+                        client.queue.partitions().get(0).settle(delivery, new Settlement.Drop(micros(remember())));
+                    default -> client.queue.partitions().get(0).extend(delivery, 1 + delay());
                 },
                 null);
     }
@@ -408,10 +441,14 @@ public final class RandomHistory {
         ClaimedDelivery delivery = held(deadDeliveries);
         sent(
                 switch (random.nextInt(4)) {
-                    case 0 -> client.dead.settle(delivery, Settlement.ACKNOWLEDGE);
-                    case 1 -> client.dead.settle(delivery, new Settlement.Retry(micros(delay()), failure()));
-                    case 2 -> client.dead.settle(delivery, Settlement.RELEASE);
-                    default -> client.dead.extend(delivery, 1 + delay());
+                    case 0 -> client.dead.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE);
+                    case 1 ->
+                        client.dead
+                                .partitions()
+                                .get(0)
+                                .settle(delivery, new Settlement.Retry(micros(delay()), failure()));
+                    case 2 -> client.dead.partitions().get(0).settle(delivery, Settlement.RELEASE);
+                    default -> client.dead.partitions().get(0).extend(delivery, 1 + delay());
                 },
                 null);
     }

@@ -25,11 +25,11 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.model.QueueSnapshot;
 import io.github.redisdelay.test.RedisExtension;
@@ -64,7 +64,7 @@ class ScriptMemoryIT {
             RedissonClient redisson = Redisson.create(config);
             try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 RedisDelayQueue queue = (RedisDelayQueue) client.queue("full");
-                QueueKeys keys = queue.address().keys();
+                QueueKeys keys = queue.partitions().get(0).address().keys();
                 for (int i = 0; i < 8; i++) {
                     get(queue.schedule(new ScheduleRequest(
                             "m" + i,
@@ -85,8 +85,8 @@ class ScriptMemoryIT {
                 redisson.getRedisNodes(RedisNodes.SINGLE).getInstance().setConfig("maxmemory", "1");
 
                 for (RedisDelayQueue any : List.of(queue, plain)) {
-                    QueueSnapshot before =
-                            QueueSnapshot.read(redisson, any.address().keys());
+                    QueueSnapshot before = QueueSnapshot.read(
+                            redisson, any.partitions().get(0).address().keys());
                     for (DuplicatePolicy policy : DuplicatePolicy.values()) {
                         for (String id : List.of("new", "later")) {
                             assertThatThrownBy(() -> any.schedule(
@@ -109,21 +109,31 @@ class ScriptMemoryIT {
                     });
                     assertThat(several).allSatisfy(each -> assertThatThrownBy(() -> each.get(20, TimeUnit.SECONDS))
                             .hasMessageContaining("nothing was stored"));
-                    assertThat(QueueSnapshot.read(redisson, any.address().keys()))
+                    assertThat(QueueSnapshot.read(
+                                    redisson, any.partitions().get(0).address().keys()))
                             .isEqualTo(before);
                 }
 
-                ClaimCalls claims = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
+                ClaimCalls claims = ClientAccess.consumers(client)
+                        .newClaims(queue.partitions().get(0).address(), error -> {});
                 ClaimId claimId = FakeHost.randomClaimId();
                 ClaimReply reply = get(
                         claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, false, 1), new CompletableFuture<>()));
                 List<ClaimedDelivery> held = reply.messages().stream()
                         .map(m -> new ClaimedDelivery(
-                                queue, m, claimId, reply.timeMicros(), 0, 0, new FakeTimers(), (d, w) -> {}))
+                                queue.partitions().get(0),
+                                m,
+                                claimId,
+                                reply.timeMicros(),
+                                0,
+                                0,
+                                new FakeTimers(),
+                                (d, w) -> {}))
                         .sorted(Comparator.comparing(ClaimedDelivery::id))
                         .toList();
                 assertThat(held).hasSize(8);
-                assertThat(get(queue.extend(held.get(0), 120_000_000))).isEqualTo(SettleResult.DONE);
+                assertThat(get(queue.partitions().get(0).extend(held.get(0), 120_000_000)))
+                        .isEqualTo(SettleResult.DONE);
                 assertThat(get(held.get(0).settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
                 assertThat(get(held.get(1).settle(new Settlement.Retry(Duration.ofHours(1), new byte[1000]))))
                         .isEqualTo(SettleResult.DONE);
@@ -137,34 +147,38 @@ class ScriptMemoryIT {
                 assertThat(get(queue.reschedule("later", DueTime.now())).previousState())
                         .isEqualTo(MessageState.DELAYED);
                 // Nothing to do is no reason to be refused either.
-                assertThat(get(queue.settle(held.get(0), Settlement.ACKNOWLEDGE)))
+                assertThat(get(queue.partitions().get(0).settle(held.get(0), Settlement.ACKNOWLEDGE)))
                         .isEqualTo(SettleResult.STALE_GONE);
-                assertThat(get(queue.settle(held.get(2), new Settlement.Retry(Duration.ZERO, new byte[0]))))
+                assertThat(get(queue.partitions()
+                                .get(0)
+                                .settle(held.get(2), new Settlement.Retry(Duration.ZERO, new byte[0]))))
                         .isEqualTo(SettleResult.STALE_HELD);
-                assertThat(get(queue.extend(held.get(0), 1_000_000))).isEqualTo(SettleResult.STALE_GONE);
+                assertThat(get(queue.partitions().get(0).extend(held.get(0), 1_000_000)))
+                        .isEqualTo(SettleResult.STALE_GONE);
                 assertThat(get(queue.cancel("none")).previousState()).isEqualTo(MessageState.NONE);
                 assertThat(get(queue.reschedule("none", DueTime.now())).previousState())
                         .isEqualTo(MessageState.NONE);
-                assertThat(get(queue.stats()).dead()).isEqualTo(1);
-                assertThat(get(queue.pause())).isTrue();
-                assertThat(get(queue.resume())).isTrue();
+                assertThat(get(queue.admin().stats()).dead()).isEqualTo(1);
+                assertThat(get(queue.admin().pause())).isTrue();
+                assertThat(get(queue.admin().resume())).isTrue();
                 assertThat(get(queue.promote("later")).previousState()).isEqualTo(MessageState.DELAYED);
-                MessageInfo dead = get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 1))
+                MessageInfo dead = get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), 1))
                         .messages()
                         .get(0);
                 assertThat(get(queue.redrive(dead.id()))).isEqualTo(RedriveOutcome.REDRIVEN);
                 assertThat(get(queue.redrive(dead.id()))).isEqualTo(RedriveOutcome.NONE);
-                assertThat(get(queue.trimDeadLetters(Duration.ZERO, 1))).isZero();
+                assertThat(get(queue.admin().trimDeadLetters(Duration.ZERO, 1))).isZero();
                 assertThat(get(queue.get("later"))).isPresent();
                 // With a priority, whose set is new, and remembered.
                 assertThat(get(held.get(6).settle(new Settlement.DeadLetter(new byte[1000], Duration.ofHours(1)))))
                         .isEqualTo(SettleResult.DONE);
                 assertThat(get(held.get(7).settle(new Settlement.Retry(Duration.ZERO, new byte[0]))))
                         .isEqualTo(SettleResult.DONE);
-                assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1), 0))).isEqualTo(1);
+                assertThat(get(queue.admin().trimDeadLetters(Duration.ofNanos(1), 0)))
+                        .isEqualTo(1);
                 redisson.getScoredSortedSet(keys.key("delayed"), StringCodec.INSTANCE)
                         .remove("m1");
-                assertThat(get(queue.check())).isEqualTo(new CheckResult(5, 1, 0, 0));
+                assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(5, 1, 0, 0));
 
                 QueueSnapshot after = QueueSnapshot.read(redisson, keys);
                 after.assertOneStateAtATime(false);
@@ -173,7 +187,8 @@ class ScriptMemoryIT {
                 assertThat(after.keys().get("seen").keySet()).containsExactly("m6");
                 assertThat(after.keys().get("leased")).isEmpty();
                 // The first call of a session, and an empty claim.
-                ClaimCalls others = ClientAccess.consumers(client).newClaims(queue.address(), error -> {});
+                ClaimCalls others = ClientAccess.consumers(client)
+                        .newClaims(queue.partitions().get(0).address(), error -> {});
                 assertThat(get(others.claim(
                                         new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 8, 8, false, 1),
                                         new CompletableFuture<>()))
@@ -216,7 +231,7 @@ class ScriptMemoryIT {
                 redisson.getScript(StringCodec.INSTANCE).scriptFlush();
                 assertThat(get(queue.cancel("a")).previousState()).isEqualTo(MessageState.NONE);
                 redisson.getScript(StringCodec.INSTANCE).scriptFlush();
-                assertThat(get(queue.stats()).delayed()).isZero();
+                assertThat(get(queue.admin().stats()).delayed()).isZero();
             }
         }
     }

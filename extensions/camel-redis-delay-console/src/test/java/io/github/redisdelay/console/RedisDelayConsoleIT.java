@@ -159,7 +159,7 @@ class RedisDelayConsoleIT {
             console.close();
             context.createProducerTemplate().sendBody("direct:in", "x");
             try (DelayQueueClient client = client()) {
-                assertThat(client.queue(queue).stats().get().delayed()).isEqualTo(1);
+                assertThat(client.queue(queue).admin().stats().get().delayed()).isEqualTo(1);
             }
         }
     }

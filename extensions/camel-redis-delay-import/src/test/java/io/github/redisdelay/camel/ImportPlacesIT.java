@@ -125,7 +125,7 @@ class ImportPlacesIT extends CamelRedisIT {
         context.start();
         assertThat(importInto(queue + "?partitions=3", old.name).getMessage().getHeader(RedisDelayConstants.COUNT))
                 .isEqualTo(100L);
-        assertThat(outside.queue(queue, 3).stats().join().delayed()).isEqualTo(100);
+        assertThat(outside.queue(queue, 3).admin().stats().join().delayed()).isEqualTo(100);
 
         payloads.forEach(old::ready);
         bridge(queue + "?partitions=3", old.name);

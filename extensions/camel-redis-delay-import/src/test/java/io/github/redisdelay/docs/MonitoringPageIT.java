@@ -108,7 +108,7 @@ class MonitoringPageIT {
                     }
                 }
             });
-            outside.queue("paused").pause().result().join();
+            outside.queue("paused").admin().pause().result().join();
             schedule(outside, "unheard");
             context.start();
             context.createProducerTemplate().sendBody("direct:gone", "x");

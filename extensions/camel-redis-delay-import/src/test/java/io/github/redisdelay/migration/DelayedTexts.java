@@ -53,7 +53,7 @@ public class DelayedTexts implements AutoCloseable {
     }
 
     public long size() {
-        return queue.stats().join().delayed();
+        return queue.admin().stats().join().delayed();
     }
 
     public Delivery take() throws InterruptedException {

@@ -134,7 +134,7 @@ class ImportIT extends OldQueueIT {
                 .hasSize(4);
         assertThat(text(get(queue.get("delayed")).orElseThrow().body())).isEqualTo("body of delayed");
         assertThat(text(get(queue.get("new")).orElseThrow().body())).isEqualTo("imported");
-        assertThat(get(queue.browse(MessageState.DELAYED, PageStart.first(), 10)).messages().stream()
+        assertThat(get(queue.admin().list(MessageState.DELAYED, PageStart.first(), 10)).messages().stream()
                         .filter(message -> message.id().startsWith("new"))
                         .map(MessageInfo::priority))
                 .containsOnly(3);

@@ -74,7 +74,8 @@ class ImportOpenSlotIT {
                     .run(new ImportSource(old.name), ConvertedPayload::of, ImportOptions.EVERYTHING)
                     .get(20, TimeUnit.SECONDS);
             assertThat(report.moved()).isEqualTo(2);
-            assertThat(queue.stats().get(20, TimeUnit.SECONDS).delayed()).isEqualTo(2);
+            assertThat(queue.admin().stats().get(20, TimeUnit.SECONDS).delayed())
+                    .isEqualTo(2);
             assertThat(old.size()).isZero();
         }
     }

@@ -42,7 +42,7 @@ abstract class OldQueueIT extends RealQueueIT {
         Map<String, Long> dues = new TreeMap<>();
         String from = null;
         do {
-            MessagePage page = get(queue.browse(MessageState.DELAYED, PageStart.next(from), DelayQueue.MAX_PAGE));
+            MessagePage page = get(queue.admin().list(MessageState.DELAYED, PageStart.next(from), QueueAdmin.MAX_PAGE));
             page.messages().forEach(message -> dues.put(message.id(), message.dueMicros()));
             from = page.next();
         } while (from != null);
@@ -50,7 +50,7 @@ abstract class OldQueueIT extends RealQueueIT {
     }
 
     List<String> inOrder() {
-        return get(queue.browse(MessageState.DELAYED, PageStart.first(), DelayQueue.MAX_PAGE)).messages().stream()
+        return get(queue.admin().list(MessageState.DELAYED, PageStart.first(), QueueAdmin.MAX_PAGE)).messages().stream()
                 .map(MessageInfo::id)
                 .toList();
     }

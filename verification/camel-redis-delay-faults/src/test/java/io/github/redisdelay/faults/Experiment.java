@@ -185,7 +185,7 @@ final class Experiment implements AutoCloseable {
     long inFlight() throws Exception {
         long messages = 0;
         for (DelayQueue each : queues) {
-            QueueStats stats = each.stats().get(20, TimeUnit.SECONDS);
+            QueueStats stats = each.admin().stats().get(20, TimeUnit.SECONDS);
             messages += stats.delayed() + stats.leased();
         }
         return messages;

@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.RedisSocket;
@@ -64,11 +65,12 @@ class LookingBench {
             try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 DelayQueue queue = client.queue("looks");
                 fill(redisson, queue.name(), levels);
-                Outlook all = queue.outlook(DAY, Duration.ofDays(1), 1).get(20, TimeUnit.SECONDS);
+                Outlook all = queue.admin().outlook(DAY, Duration.ofDays(1), 1).get(20, TimeUnit.SECONDS);
                 assertThat(all.counts()).containsExactly((long) MESSAGES);
                 for (int steps : new int[] {60, 240}) {
                     Duration step = Duration.ofDays(1).dividedBy(steps);
-                    measure(server, levels, "outlook of " + steps + " steps", i -> queue.outlook(DAY + i, step, steps));
+                    measure(server, levels, "outlook of " + steps + " steps", i -> queue.admin()
+                            .outlook(DAY + i, step, steps));
                 }
                 Random random = new Random(1);
                 measure(
@@ -85,7 +87,7 @@ class LookingBench {
     }
 
     private static CompletableFuture<?> page(DelayQueue queue, PageStart start) {
-        return queue.browse(MessageState.DELAYED, start, DelayQueue.MAX_PAGE);
+        return queue.admin().list(MessageState.DELAYED, start, QueueAdmin.MAX_PAGE);
     }
 
     /** Puts them where schedule.lua would: so ten millions are there within a minute. */

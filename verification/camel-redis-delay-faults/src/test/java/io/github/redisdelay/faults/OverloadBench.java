@@ -65,7 +65,7 @@ final class OverloadBench implements AutoCloseable {
     }
 
     QueueStats stats() throws Exception {
-        return queue.stats().get(20, TimeUnit.SECONDS);
+        return queue.admin().stats().get(20, TimeUnit.SECONDS);
     }
 
     boolean isEmpty() throws Exception {

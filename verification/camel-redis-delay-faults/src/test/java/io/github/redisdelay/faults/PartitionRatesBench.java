@@ -113,7 +113,7 @@ class PartitionRatesBench {
 
     /** Schedules as fast as it can, all for now; answers how many in a second. */
     private static double schedule(DelayQueue queue, int count) throws Exception {
-        queue.stats().get(20, TimeUnit.SECONDS);
+        queue.admin().stats().get(20, TimeUnit.SECONDS);
         java.util.concurrent.Semaphore room = new java.util.concurrent.Semaphore(IN_FLIGHT);
         AtomicInteger failed = new AtomicInteger();
         long begin = System.nanoTime();
@@ -142,7 +142,7 @@ class PartitionRatesBench {
     }
 
     private static void assertEmpty(DelayQueue queue) throws Exception {
-        QueueStats stats = queue.stats().get(20, TimeUnit.SECONDS);
+        QueueStats stats = queue.admin().stats().get(20, TimeUnit.SECONDS);
         assertThat(stats.delayed() + stats.leased()).as("what is left in Redis").isZero();
     }
 

@@ -88,7 +88,8 @@ class PartitionsClusterIT {
                 cluster.awaitOk();
                 await().atMost(Duration.ofSeconds(60))
                         .ignoreExceptions()
-                        .until(() -> queue.stats().get(5, TimeUnit.SECONDS).delayed() == 0);
+                        .until(() ->
+                                queue.admin().stats().get(5, TimeUnit.SECONDS).delayed() == 0);
                 Set<String> after = schedule(queue, "after-", 30);
                 assertThat(after).as("stored after all").hasSize(30);
                 await().atMost(Duration.ofSeconds(90)).until(() -> received.containsAll(after));
@@ -110,23 +111,26 @@ class PartitionsClusterIT {
                     .result()
                     .get(20, TimeUnit.SECONDS);
         }
-        Outlook outlook = queue.outlook(day + 5, Duration.ofNanos(10_000), 3).get(20, TimeUnit.SECONDS);
+        Outlook outlook =
+                queue.admin().outlook(day + 5, Duration.ofNanos(10_000), 3).get(20, TimeUnit.SECONDS);
         assertThat(outlook.counts()).containsExactly(10L, 10L, 10L);
         assertThat(outlook.before()).isEqualTo(5);
         assertThat(outlook.after()).isEqualTo(5);
         List<String> back = new ArrayList<>();
         for (PageStart from = PageStart.newest(); from != null; ) {
-            MessagePage page = queue.browse(MessageState.DELAYED, from, 7).get(20, TimeUnit.SECONDS);
+            MessagePage page = queue.admin().list(MessageState.DELAYED, from, 7).get(20, TimeUnit.SECONDS);
             page.messages().forEach(message -> back.add(0, message.id()));
             from = page.next() == null ? null : PageStart.next(page.next());
         }
         assertThat(back).isEqualTo(ids);
-        assertThat(queue.browse(MessageState.DELAYED, PageStart.at(day + 30), 256)
+        assertThat(queue.admin()
+                        .list(MessageState.DELAYED, PageStart.at(day + 30), 256)
                         .get(20, TimeUnit.SECONDS)
                         .messages())
                 .extracting(MessageInfo::id)
                 .isEqualTo(ids.subList(30, 40));
-        assertThat(queue.cancelAll(message -> true).get(20, TimeUnit.SECONDS)).isEqualTo(40);
+        assertThat(queue.admin().cancelAll(message -> true, Long.MAX_VALUE).get(20, TimeUnit.SECONDS))
+                .isEqualTo(40);
     }
 
     /** Schedules messages for now, all at once; answers which of them were stored. */

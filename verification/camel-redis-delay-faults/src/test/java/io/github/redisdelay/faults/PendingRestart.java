@@ -69,7 +69,8 @@ final class PendingRestart {
                 experiment.awaitEmpty();
                 experiment.probe("probe");
                 experiment.probeEach("probes");
-                assertThat(archive.stats().get(20, TimeUnit.SECONDS).delayed()).isEqualTo(pending);
+                assertThat(archive.admin().stats().get(20, TimeUnit.SECONDS).delayed())
+                        .isEqualTo(pending);
                 for (int i = 0; i < pending; i += Math.max(1, pending / 100)) {
                     assertThat(archive.get("pending-" + i).get(20, TimeUnit.SECONDS))
                             .as("pending-" + i)

@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
@@ -74,7 +75,7 @@ class PoisonIT {
     }
 
     private boolean isEmpty() throws Exception {
-        QueueStats stats = queue.stats().get(20, TimeUnit.SECONDS);
+        QueueStats stats = queue.admin().stats().get(20, TimeUnit.SECONDS);
         return stats.delayed() + stats.leased() == 0;
     }
 
@@ -84,7 +85,8 @@ class PoisonIT {
         String from = null;
         do {
             MessagePage page = queue.deadLetters()
-                    .browse(MessageState.DELAYED, PageStart.next(from), DelayQueue.MAX_PAGE)
+                    .admin()
+                    .list(MessageState.DELAYED, PageStart.next(from), QueueAdmin.MAX_PAGE)
                     .get(20, TimeUnit.SECONDS);
             for (MessageInfo letter : page.messages()) {
                 String id = letter.id().substring(0, letter.id().lastIndexOf('@'));

@@ -15,6 +15,7 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.FaultyProxy.Kind;
 import io.github.redisdelay.testkit.SentinelServers;
@@ -109,7 +110,8 @@ class ImportFailoverIT {
         List<String> ids = new ArrayList<>();
         String from = null;
         do {
-            MessagePage page = queue.browse(MessageState.DELAYED, PageStart.next(from), DelayQueue.MAX_PAGE)
+            MessagePage page = queue.admin()
+                    .list(MessageState.DELAYED, PageStart.next(from), QueueAdmin.MAX_PAGE)
                     .get(10, TimeUnit.SECONDS);
             page.messages().stream().map(MessageInfo::id).forEach(ids::add);
             from = page.next();

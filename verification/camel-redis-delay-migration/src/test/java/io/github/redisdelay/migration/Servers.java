@@ -75,7 +75,7 @@ final class Servers implements AutoCloseable {
 
     /** How many messages the component's queue has. */
     long newSize(String queue, int partitions) throws Exception {
-        QueueStats stats = client.queue(queue, partitions).stats().get(10, TimeUnit.SECONDS);
+        QueueStats stats = client.queue(queue, partitions).admin().stats().get(10, TimeUnit.SECONDS);
         return stats.delayed() + stats.leased();
     }
 

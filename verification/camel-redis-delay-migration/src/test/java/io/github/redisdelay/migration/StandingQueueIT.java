@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -83,7 +84,8 @@ class StandingQueueIT {
     /** The texts that the queue holds, by due time. */
     private static List<String> texts(DelayQueue queue) throws Exception {
         List<String> texts = new ArrayList<>();
-        for (MessageInfo message : queue.browse(MessageState.DELAYED, PageStart.first(), DelayQueue.MAX_PAGE)
+        for (MessageInfo message : queue.admin()
+                .list(MessageState.DELAYED, PageStart.first(), QueueAdmin.MAX_PAGE)
                 .get(10, TimeUnit.SECONDS)
                 .messages()) {
             byte[] body = queue.get(message.id())

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.command;
 
-import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
-import io.github.redisdelay.queue.MessageState;
-import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueStats;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -27,7 +25,7 @@ final class BulkChange {
     /** A limit for a queue in which others schedule without end: so many times the messages that waited at the beginning. */
     private static final int MAX_GROWTH = 10;
 
-    private final DelayQueue queue;
+    private final PartitionAdmin queue;
     private final Predicate<MessageInfo> which;
     private final Function<MessageInfo, CompletableFuture<Boolean>> change;
     /** The last due time at the beginning. Messages behind it came later. */
@@ -45,7 +43,7 @@ final class BulkChange {
      * @param change tells whether it did what was wanted
      */
     private BulkChange(
-            DelayQueue queue,
+            PartitionAdmin queue,
             Predicate<MessageInfo> which,
             long limit,
             Function<MessageInfo, CompletableFuture<Boolean>> change,
@@ -60,7 +58,7 @@ final class BulkChange {
 
     /** Goes through a queue; completes with the number of changed messages. */
     static CompletableFuture<Long> of(
-            DelayQueue queue,
+            PartitionAdmin queue,
             Predicate<MessageInfo> which,
             long limit,
             Function<QueueStats, Function<MessageInfo, CompletableFuture<Boolean>>> change) {
@@ -79,8 +77,8 @@ final class BulkChange {
             }
             return CompletableFuture.completedFuture(changed);
         }
-        int size = (int) Math.min(left, DelayQueue.MAX_PAGE);
-        return queue.browse(MessageState.DELAYED, PageStart.next(from), size).thenCompose(page -> {
+        int size = (int) Math.min(left, QueueAdmin.MAX_PAGE);
+        return queue.page(from, size).thenCompose(page -> {
             left -= page.messages().size();
             List<MessageInfo> chosen;
             try {

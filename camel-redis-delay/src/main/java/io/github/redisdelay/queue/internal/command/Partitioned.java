@@ -3,8 +3,8 @@ package io.github.redisdelay.queue.internal.command;
 
 import java.util.List;
 
-/** A queue that consists of several partitions. */
+/** A queue of one or several partitions. */
 public interface Partitioned {
 
-    List<RedisDelayQueue> partitions();
+    List<Partition> partitions();
 }

@@ -24,24 +24,29 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
     private static final byte[][] PLAIN_OPTIONS = plainOptions();
 
     private final ScheduleRequest message;
+    private final long limit;
 
-    /** @param id the message's id, or the one that was generated for it */
-    public ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id) {
-        this(queue, message, id, id.getBytes(StandardCharsets.UTF_8));
+    /**
+     * @param id the message's id, or the one that was generated for it
+     * @param limit how many messages the partition may hold for this one to be added; 0 for any number
+     */
+    public ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id, long limit) {
+        this(queue, message, id, limit, id.getBytes(StandardCharsets.UTF_8));
     }
 
-    private ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id, byte[] idBytes) {
+    private ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id, long limit, byte[] idBytes) {
         super(
                 queue,
                 LuaScript.SCHEDULE,
                 id,
                 idBytes.length + message.body().length + 40,
                 idBytes,
-                options(message),
+                options(message, limit),
                 Digits.padded(message.due().micros()),
                 message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
                 message.body());
         this.message = message;
+        this.limit = limit;
     }
 
     @Override
@@ -59,14 +64,14 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
     }
 
     /** Time and policy as words; behind them what differs from the default. */
-    private static byte[] options(ScheduleRequest message) {
+    private static byte[] options(ScheduleRequest message, long maximum) {
         byte[] plain = PLAIN_OPTIONS[
                 2 * message.onDuplicate().ordinal() + (message.due().relative() ? 1 : 0)];
-        if (message.priority() == 0 && message.maximumQueueLength() == 0) {
+        if (message.priority() == 0 && maximum == 0) {
             return plain;
         }
         String priority = message.priority() == 0 ? "" : " priority=" + message.priority();
-        String limit = message.maximumQueueLength() == 0 ? "" : " limit=" + message.maximumQueueLength();
+        String limit = maximum == 0 ? "" : " limit=" + maximum;
         return (new String(plain, StandardCharsets.US_ASCII) + priority + limit).getBytes(StandardCharsets.US_ASCII);
     }
 
@@ -81,8 +86,7 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
             case FINISHED -> inUse(MessageState.FINISHED, timeMicros, 0);
             case BEYOND_RANGE -> throw beyondRange(message.due());
             case FULL ->
-                throw new QueueFullException(
-                        queue().name() + queue().partitionLabel(), id(), valueMicros, message.maximumQueueLength());
+                throw new QueueFullException(queue().name() + queue().partitionLabel(), id(), valueMicros, limit);
             case STALE -> throw new StaleDeliveryException(queue().name(), id());
         };
     }

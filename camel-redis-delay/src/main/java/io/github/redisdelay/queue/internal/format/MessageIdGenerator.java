@@ -7,8 +7,7 @@ import java.util.random.RandomGenerator;
 /**
  * Makes message ids: 14 characters of {@code -0-9A-Z_a-z} whose byte order is the order in which one client made them.
  *
- * <p>A queue asks for one where a message is scheduled without an id, a {@code PartitionedQueue} before it chooses the
- * partition; imports do, too.
+ * <p>A queue asks for one where a message is scheduled without an id, before it chooses the partition; imports do, too.
  *
  * <p>Of 84 bits the first 32 are seconds since the epoch (until the year 2106), the other 52 begin at random in each second and
  * count from there, so that ids of other clients do not collide with them. When the clock steps back the last second is counted

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
-import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
@@ -13,7 +12,6 @@ import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.CompletingThread;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
-import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -21,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /**
  * The agreement of a client with Redis on the number of a queue's partitions. The number is recorded once (see {@code
@@ -76,28 +73,7 @@ public final class PartitionCount implements CallGate {
     }
 
     @Override
-    public <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> call) {
-        CompletableFuture<Void> turn = turn();
-        return turn == null ? call.get() : turn.thenCompose(agreed -> call.get());
-    }
-
-    /** The same as {@link #ask}, for a request of a batcher. */
-    <T> Submission<T> submit(Supplier<Submission<T>> call) {
-        CompletableFuture<Void> turn = turn();
-        if (turn == null) {
-            return call.get();
-        }
-        SubmissionPromise<T> result = new SubmissionPromise<>();
-        turn.thenRun(() -> result.follow(call.get())).whenComplete((done, error) -> {
-            if (error != null) {
-                result.fail(ErrorText.unwrap(error));
-            }
-        });
-        return result;
-    }
-
-    /** The turn of a call that has to wait, or null if it may pass. */
-    private CompletableFuture<Void> turn() {
+    public CompletableFuture<Void> turn() {
         if (agreed && timers.nanoTime() - askedNanos < ASK_AGAIN_NANOS) {
             return null;
         }

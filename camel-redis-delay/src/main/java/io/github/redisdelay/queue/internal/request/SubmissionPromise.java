@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue.internal.request;
 
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -18,6 +19,17 @@ public final class SubmissionPromise<T> implements Submission<T> {
     public static <T> Submission<T> failed(Throwable error) {
         SubmissionPromise<T> submission = new SubmissionPromise<>();
         submission.fail(error);
+        return submission;
+    }
+
+    /** The submission of a request that is sent when a future has completed, and fails if that does. */
+    public static <T> Submission<T> after(CompletableFuture<Void> turn, Supplier<Submission<T>> request) {
+        SubmissionPromise<T> submission = new SubmissionPromise<>();
+        turn.thenRun(() -> submission.follow(request.get())).whenComplete((done, error) -> {
+            if (error != null) {
+                submission.fail(ErrorText.unwrap(error));
+            }
+        });
         return submission;
     }
 

@@ -21,6 +21,7 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
@@ -53,15 +54,16 @@ class BulkChangeIT extends RealQueueIT {
             expected.add(id);
         }
         List<Submission<ScheduleResult>> sent = new ArrayList<>();
-        long future = get(queue.stats()).timeMicros() + 3_600_000_000L;
+        long future = get(queue.admin().stats()).timeMicros() + 3_600_000_000L;
         for (int i = 0; i < expected.size(); i++) {
             sent.add(queue.schedule(message(expected.get(i), new DueTime(false, future + i / 5), 0)));
         }
         sent.forEach(RealQueueIT::get);
         expected = browseAll();
-        assertThat(get(queue.promoteAll(message -> true))).isEqualTo(1_000);
+        assertThat(get(queue.admin().promoteAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(1_000);
         assertThat(browseAll()).isEqualTo(expected);
-        assertThat(get(queue.stats()).overdue()).isEqualTo(1_000);
+        assertThat(get(queue.admin().stats()).overdue()).isEqualTo(1_000);
         List<String> claimed = new ArrayList<>();
         while (claimed.size() < 1_000) {
             claimed.addAll(ids(claim(256)));
@@ -73,7 +75,7 @@ class BulkChangeIT extends RealQueueIT {
         List<String> ids = new ArrayList<>();
         String from = null;
         do {
-            MessagePage page = get(queue.browse(MessageState.DELAYED, PageStart.next(from), 256));
+            MessagePage page = get(queue.admin().list(MessageState.DELAYED, PageStart.next(from), 256));
             page.messages().forEach(message -> ids.add(message.id()));
             from = page.next();
         } while (from != null);
@@ -84,21 +86,25 @@ class BulkChangeIT extends RealQueueIT {
     void should_end_when_the_choice_is_cancelled_and_count_what_was_changed() {
         scheduleMany(600, "m", IN_AN_HOUR);
         AtomicInteger asked = new AtomicInteger();
-        long cancelled = get(queue.cancelAll(message -> {
-            if (asked.incrementAndGet() > 300) {
-                throw new CancellationException("stopped");
-            }
-            return true;
-        }));
+        long cancelled = get(queue.admin()
+                .cancelAll(
+                        message -> {
+                            if (asked.incrementAndGet() > 300) {
+                                throw new CancellationException("stopped");
+                            }
+                            return true;
+                        },
+                        Long.MAX_VALUE));
         assertThat(cancelled).isEqualTo(256); // one page
-        assertThat(get(queue.stats()).delayed()).isEqualTo(600 - 256);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(600 - 256);
     }
 
     @Test
     void should_leave_what_is_due_already_as_it_is() {
         schedule("due", LONG_AGO);
         schedule("later", IN_AN_HOUR, 9);
-        assertThat(get(queue.promoteAll(message -> true))).isEqualTo(1);
+        assertThat(get(queue.admin().promoteAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(1);
         assertThat(get(queue.get("due")).orElseThrow().info().dueMicros()).isEqualTo(1);
         assertThat(held("state")).containsExactly("later");
         ChangeResult again = get(queue.promote("due"));
@@ -112,10 +118,11 @@ class BulkChangeIT extends RealQueueIT {
         claim(1);
         schedule("yes", IN_AN_HOUR);
         schedule("no", IN_AN_HOUR);
-        assertThat(get(queue.promoteAll(message -> message.id().equals("yes")))).isEqualTo(1);
+        assertThat(get(queue.admin().promoteAll(message -> message.id().equals("yes"), Long.MAX_VALUE)))
+                .isEqualTo(1);
         assertThat(get(queue.promote("leased")).previousState()).isEqualTo(MessageState.LEASED);
-        assertThat(get(queue.stats()).overdue()).isEqualTo(1);
-        assertThat(get(queue.stats()).leased()).isEqualTo(1);
+        assertThat(get(queue.admin().stats()).overdue()).isEqualTo(1);
+        assertThat(get(queue.admin().stats()).leased()).isEqualTo(1);
     }
 
     @Test
@@ -127,7 +134,8 @@ class BulkChangeIT extends RealQueueIT {
             delivery.settle(Settlement.ACKNOWLEDGE);
         });
         scheduleMany(count, "m", IN_AN_HOUR);
-        assertThat(get(queue.promoteAll(message -> true))).isEqualTo(count);
+        assertThat(get(queue.admin().promoteAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(count);
         Awaitility.await().untilAsserted(() -> assertThat(held("messages")).isEmpty());
         assertThat(received).hasSize(count).doesNotHaveDuplicates();
     }
@@ -144,15 +152,16 @@ class BulkChangeIT extends RealQueueIT {
         });
         try {
             for (int i = 0; i < 10; i++) {
-                long waiting = get(queue.stats()).delayed();
-                long changed = get(queue.promoteAll(message -> true));
+                long waiting = get(queue.admin().stats()).delayed();
+                long changed = get(queue.admin().promoteAll(message -> true, Long.MAX_VALUE));
                 assertThat(changed).isBetween(i == 0 ? (long) count : 1L, waiting + 5_000);
             }
         } finally {
             over.set(true);
             producer.get(20, TimeUnit.SECONDS);
         }
-        assertThat(get(queue.cancelAll(message -> true))).isGreaterThan(count);
+        assertThat(get(queue.admin().cancelAll(message -> true, Long.MAX_VALUE)))
+                .isGreaterThan(count);
     }
 
     @Test
@@ -166,16 +175,17 @@ class BulkChangeIT extends RealQueueIT {
             }
         });
         try {
-            assertThat(get(queue.promoteAll(message -> true))).isGreaterThanOrEqualTo(count);
+            assertThat(get(queue.admin().promoteAll(message -> true, Long.MAX_VALUE)))
+                    .isGreaterThanOrEqualTo(count);
         } finally {
             over.set(true);
             producer.get(20, TimeUnit.SECONDS);
         }
-        long now = get(queue.stats()).timeMicros();
+        long now = get(queue.admin().stats()).timeMicros();
         Map<String, Long> due = new HashMap<>();
         for (String from = ""; from != null; ) {
             MessagePage page =
-                    get(queue.browse(MessageState.DELAYED, PageStart.next(from.isEmpty() ? null : from), 256));
+                    get(queue.admin().list(MessageState.DELAYED, PageStart.next(from.isEmpty() ? null : from), 256));
             page.messages().forEach(message -> due.put(message.id(), message.dueMicros()));
             from = page.next();
         }
@@ -189,9 +199,10 @@ class BulkChangeIT extends RealQueueIT {
         scheduleMany(300, "m", LONG_AGO);
         Set<String> leased = new HashSet<>(ids(claim(10)));
         scheduleMany(700, "n", IN_AN_HOUR);
-        assertThat(get(queue.cancelAll(message -> true))).isEqualTo(990);
+        assertThat(get(queue.admin().cancelAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(990);
         assertThat(new HashSet<>(held("messages"))).isEqualTo(leased);
-        assertThat(get(queue.stats()).delayed()).isZero();
+        assertThat(get(queue.admin().stats()).delayed()).isZero();
     }
 
     @Test
@@ -199,8 +210,8 @@ class BulkChangeIT extends RealQueueIT {
         bury("dead", 0);
         schedule("a", LONG_AGO);
         for (DelayQueue from : List.of(queue, queue.deadLetters())) {
-            ClaimCalls claims =
-                    ClientAccess.consumers(client).newClaims(((RedisDelayQueue) from).address(), error -> {});
+            ClaimCalls claims = ClientAccess.consumers(client)
+                    .newClaims(((RedisDelayQueue) from).partitions().get(0).address(), error -> {});
             ScriptExecutor real = new RedissonScriptExecutor(redis.client());
             ScriptExecutor claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
                     ? claims.claim(
@@ -210,11 +221,13 @@ class BulkChangeIT extends RealQueueIT {
                     : real.call(script, keys, arguments, attempt);
             try (DelayQueueClient other = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, claimsFirst)) {
                 DelayQueue its = other.queue(queue.name());
-                assertThat(get((from == queue ? its : its.deadLetters()).cancelAll(message -> true)))
+                assertThat(get((from == queue ? its : its.deadLetters())
+                                .admin()
+                                .cancelAll(message -> true, Long.MAX_VALUE)))
                         .isZero();
             }
             claims.close();
-            assertThat(get(from.stats()).leased()).isEqualTo(1);
+            assertThat(get(from.admin().stats()).leased()).isEqualTo(1);
         }
         assertThat(held("messages")).containsExactly("a");
         assertThat(held("dead:messages")).hasSize(1);
@@ -227,17 +240,22 @@ class BulkChangeIT extends RealQueueIT {
         scheduleForeign(new byte[] {'x', (byte) 0xff}, DueTime.MAX_MICROS);
         scheduleForeign(bytes("x".repeat(ScheduleRequest.MAX_ID_BYTES + 1)), DueTime.MAX_MICROS);
         schedule("z", new DueTime(false, DueTime.MAX_MICROS));
-        assertThat(get(queue.promoteAll(message -> true))).isEqualTo(2);
-        assertThat(get(queue.cancelAll(message -> true))).isEqualTo(2);
+        assertThat(get(queue.admin().promoteAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(2);
+        assertThat(get(queue.admin().cancelAll(message -> true, Long.MAX_VALUE)))
+                .isEqualTo(2);
         assertThat(held("messages")).hasSize(3);
     }
 
     @Test
     void should_fail_where_the_choice_fails() {
         schedule("a", IN_AN_HOUR);
-        assertThatThrownBy(() -> get(queue.cancelAll(message -> {
-                    throw new IllegalStateException("no choice");
-                })))
+        assertThatThrownBy(() -> get(queue.admin()
+                        .cancelAll(
+                                message -> {
+                                    throw new IllegalStateException("no choice");
+                                },
+                                Long.MAX_VALUE)))
                 .hasMessageContaining("no choice");
         assertThat(held("messages")).containsExactly("a");
     }

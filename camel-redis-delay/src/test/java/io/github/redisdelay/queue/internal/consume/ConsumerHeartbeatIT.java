@@ -12,9 +12,9 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.fake.FakeTimers;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.format.ConsumerId;
 import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -34,7 +34,8 @@ class ConsumerHeartbeatIT extends RealQueueIT {
 
     private void awaitConsumers(int count) {
         Awaitility.await()
-                .untilAsserted(() -> assertThat(get(queue.stats()).consumers()).isEqualTo(count));
+                .untilAsserted(
+                        () -> assertThat(get(queue.admin().stats()).consumers()).isEqualTo(count));
     }
 
     private static final class Heard implements ConsumerHeartbeat.Listener {
@@ -63,13 +64,13 @@ class ConsumerHeartbeatIT extends RealQueueIT {
 
     @Test
     void should_count_consumers_that_were_started_and_drop_those_that_were_stopped() {
-        assertThat(get(queue.stats()).consumers()).isZero();
+        assertThat(get(queue.admin().stats()).consumers()).isZero();
         DelayQueueConsumer first = queue.consume(named("one"), executor, delivery -> {});
         awaitConsumers(1);
         DelayQueueConsumer second = queue.consume(named("two"), executor, delivery -> {});
         awaitConsumers(2);
         second.suspend();
-        assertThat(get(queue.stats()).consumers()).isEqualTo(2);
+        assertThat(get(queue.admin().stats()).consumers()).isEqualTo(2);
         first.stop(true);
         awaitConsumers(1);
         second.stop(false);
@@ -89,26 +90,26 @@ class ConsumerHeartbeatIT extends RealQueueIT {
     @Test
     void should_count_consumers_of_dead_letters_there() {
         queue.deadLetters().consume(named("dead"), executor, delivery -> {});
-        Awaitility.await()
-                .untilAsserted(() ->
-                        assertThat(get(queue.deadLetters().stats()).consumers()).isEqualTo(1));
-        assertThat(get(queue.stats()).consumers()).isZero();
+        Awaitility.await().untilAsserted(() -> assertThat(
+                        get(queue.deadLetters().admin().stats()).consumers())
+                .isEqualTo(1));
+        assertThat(get(queue.admin().stats()).consumers()).isZero();
     }
 
     @Test
     void should_not_count_who_was_not_seen_lately_and_drop_who_was_not_seen_for_a_day() {
         RMap<byte[], byte[]> consumers = redis.client().getMap(keys().key("consumers"), ByteArrayCodec.INSTANCE);
-        long now = get(queue.stats()).timeMicros();
+        long now = get(queue.admin().stats()).timeMicros();
         long[] seconds = {10, 135, 145, 3_600, 86_300, 86_500, 1_000_000};
         for (int i = 0; i < seconds.length; i++) {
             ByteBuffer record = ByteBuffer.allocate(9).order(ByteOrder.LITTLE_ENDIAN);
             record.putDouble(now - seconds[i] * 1_000_000).put((byte) 'x');
             consumers.fastPut(new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) i}, record.array());
         }
-        assertThat(get(queue.stats()).consumers()).isEqualTo(2);
+        assertThat(get(queue.admin().stats()).consumers()).isEqualTo(2);
         ConsumerHeartbeat heartbeat = new ConsumerHeartbeat(
                 arguments -> ClientAccess.calls(client)
-                        .once(((RedisDelayQueue) queue).address(), LuaScript.HEARTBEAT, arguments),
+                        .once(((RedisDelayQueue) queue).partitions().get(0).address(), LuaScript.HEARTBEAT, arguments),
                 ClientAccess.timers(client),
                 ConsumerId.next(new Random(1)),
                 "here",
@@ -124,13 +125,13 @@ class ConsumerHeartbeatIT extends RealQueueIT {
     }
 
     private static List<String> names(DelayQueue of) {
-        return get(of.consumers()).stream().map(ConsumerInfo::name).toList();
+        return get(of.admin().consumers()).stream().map(ConsumerInfo::name).toList();
     }
 
     @Test
     void should_tell_who_was_seen_and_not_who_has_stopped() {
-        assertThat(get(queue.consumers())).isEmpty();
-        long before = get(queue.stats()).timeMicros();
+        assertThat(get(queue.admin().consumers())).isEmpty();
+        long before = get(queue.admin().stats()).timeMicros();
         DelayQueueConsumer first = queue.consume(named("one"), executor, delivery -> {});
         Awaitility.await().untilAsserted(() -> assertThat(names(queue)).containsExactly("one"));
         DelayQueueConsumer second = queue.consume(named("two"), executor, delivery -> {});
@@ -139,10 +140,11 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         Awaitility.await()
                 .untilAsserted(() -> assertThat(names(queue.deadLetters())).containsExactly("dead"));
         second.suspend();
-        long after = get(queue.stats()).timeMicros();
-        assertThat(get(queue.consumers())).hasSize(2).allSatisfy(consumer -> assertThat(consumer.lastSeenMicros())
-                .isBetween(before, after));
-        assertThat(get(queue.consumers()))
+        long after = get(queue.admin().stats()).timeMicros();
+        assertThat(get(queue.admin().consumers()))
+                .hasSize(2)
+                .allSatisfy(consumer -> assertThat(consumer.lastSeenMicros()).isBetween(before, after));
+        assertThat(get(queue.admin().consumers()))
                 .extracting(ConsumerInfo::version)
                 .containsExactly(ConsumerHeartbeat.VERSION, ConsumerHeartbeat.VERSION);
         first.stop(true);
@@ -154,7 +156,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
     @Test
     void should_tell_who_was_seen_in_the_last_day_and_nothing_that_is_no_consumer() {
         RMap<byte[], byte[]> consumers = redis.client().getMap(keys().key("consumers"), ByteArrayCodec.INSTANCE);
-        long now = get(queue.stats()).timeMicros();
+        long now = get(queue.admin().stats()).timeMicros();
         long[] seconds = {10, 86_300, 86_500, 145, 135};
         for (int i = 0; i < seconds.length; i++) {
             consumers.fastPut(new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) i}, seen(now - seconds[i] * 1e6, "c" + i));
@@ -166,7 +168,7 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         consumers.fastPut(bytes("7 bytes"), seen(now, "none"));
         consumers.fastPut(new byte[8], new byte[7]);
         consumers.fastPut(bytes("foreign!"), seen(now - 5_000_000.0, "<ü€😀>"));
-        assertThat(get(queue.consumers()))
+        assertThat(get(queue.admin().consumers()))
                 .extracting(ConsumerInfo::name, consumer -> (now - consumer.lastSeenMicros()) / 1_000_000)
                 .containsExactly(tuple("<ü€😀>", 5L), tuple("c4", 135L), tuple("c3", 145L), tuple("c1", 86_300L));
     }
@@ -188,7 +190,8 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         Awaitility.await().untilAsserted(() -> assertThat(names(parts)).containsExactly("same", "same"));
         // Each was found in some partition; the figures are of the one that knows the most.
         Awaitility.await()
-                .untilAsserted(() -> assertThat(get(parts.stats()).consumers()).isEqualTo(2));
+                .untilAsserted(
+                        () -> assertThat(get(parts.admin().stats()).consumers()).isEqualTo(2));
     }
 
     @Test
@@ -250,14 +253,14 @@ class ConsumerHeartbeatIT extends RealQueueIT {
 
     /** Executes the script for a consumer that was last seen so long ago; 0: never. */
     private boolean isLost(String id, long secondsAgo, String... note) {
-        long now = get(queue.stats()).timeMicros();
+        long now = get(queue.admin().stats()).timeMicros();
         return heartbeat(id, "name", secondsAgo == 0 ? 0 : now - secondsAgo * 1_000_000, note)[8] != 0;
     }
 
     private byte[] heartbeat(String id, String name, long seen, String... note) {
         return (byte[]) get(ClientAccess.calls(client)
                 .once(
-                        ((RedisDelayQueue) queue).address(),
+                        ((RedisDelayQueue) queue).partitions().get(0).address(),
                         LuaScript.HEARTBEAT,
                         Stream.concat(
                                         Stream.of(bytes(id), bytes(name), Digits.of(seen)),
@@ -270,14 +273,14 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         assertThat(isLost("consumer", 0)).as("the first heartbeat").isFalse();
         assertThat(isLost("consumer", 60)).as("its entry is there").isFalse();
         assertThat(isLost("sleeping", 86_401)).as("seen more than a day ago").isFalse();
-        assertThat(get(queue.stats()).lostMicros()).isZero();
+        assertThat(get(queue.admin().stats()).lostMicros()).isZero();
         redis.client().getKeys().delete(keys().key("consumers"));
         assertThat(isLost("consumer", 86_000)).isTrue();
         assertThat(isLost("consumer", 86_000))
                 .as("also where the answer was lost")
                 .isTrue();
         assertThat(isLost("consumer", 86_000, "note")).isFalse();
-        QueueStats stats = get(queue.stats());
+        QueueStats stats = get(queue.admin().stats());
         assertThat(stats.lostMicros()).isBetween(stats.timeMicros() - 10_000_000, stats.timeMicros());
         assertThat(stats.consumers()).as("the note is no consumer").isOne();
         assertThat(names(queue)).containsExactly("name");
@@ -289,19 +292,19 @@ class ConsumerHeartbeatIT extends RealQueueIT {
         isLost("consumer", 0);
         heartbeat("consumer", "", 0);
         isLost("consumer", 5);
-        assertThat(get(queue.stats()).lostMicros()).isZero();
+        assertThat(get(queue.admin().stats()).lostMicros()).isZero();
         assertThat(held("consumers")).as("consumers that Redis lists").isEmpty();
     }
 
     @Test
     void should_forget_after_a_day_that_data_was_lost() {
         RMap<byte[], byte[]> consumers = redis.client().getMap(keys().key("consumers"), ByteArrayCodec.INSTANCE);
-        long now = get(queue.stats()).timeMicros() / 1_000_000;
+        long now = get(queue.admin().stats()).timeMicros() / 1_000_000;
         consumers.fastPut(bytes("lost"), seconds(now - 86_000));
         isLost("consumer", 0);
-        assertThat(get(queue.stats()).lostMicros()).isEqualTo((now - 86_000) * 1_000_000);
+        assertThat(get(queue.admin().stats()).lostMicros()).isEqualTo((now - 86_000) * 1_000_000);
         consumers.fastPut(bytes("lost"), seconds(now - 86_500));
-        assertThat(get(queue.stats()).lostMicros()).isZero();
+        assertThat(get(queue.admin().stats()).lostMicros()).isZero();
         Awaitility.await().untilAsserted(() -> {
             isLost("consumer", 0);
             assertThat(consumers.readAllKeySet()).hasSize(1);

@@ -1088,6 +1088,11 @@ class ConsumerLoopTest {
             AtomicReference<ConsumerLoop> loop = new AtomicReference<>();
             CallGate gate = new CallGate() {
                 @Override
+                public CompletableFuture<Void> turn() {
+                    return null;
+                }
+
+                @Override
                 public <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> call) {
                     CompletableFuture<T> answered = call.get();
                     loop.get().stop(false);

@@ -78,7 +78,8 @@ class RedisDelayQueueReceiverIT {
     }
 
     private void assertNothingIsLeased() {
-        await().atMost(Duration.ofSeconds(10)).until(() -> queue.stats().get().leased() == 0);
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> queue.admin().stats().get().leased() == 0);
     }
 
     private <T> Future<T> inBackground(Callable<T> work) {
@@ -146,10 +147,10 @@ class RedisDelayQueueReceiverIT {
         await().until(() -> gate.held() == 1);
         receiver.close();
         assertThat(received.get(5, TimeUnit.SECONDS)).isNull();
-        assertThat(queue.stats().get().leased()).isEqualTo(1);
+        assertThat(queue.admin().stats().get().leased()).isEqualTo(1);
         gate.open();
         assertNothingIsLeased();
-        assertThat(queue.stats().get().overdue()).isEqualTo(1);
+        assertThat(queue.admin().stats().get().overdue()).isEqualTo(1);
     }
 
     @Test
@@ -163,7 +164,7 @@ class RedisDelayQueueReceiverIT {
             if (gate.held() == 0) {
                 return false; // one that is on its way could lease the message after the look at the figures
             }
-            if (queue.stats().get().leased() == 1) {
+            if (queue.admin().stats().get().leased() == 1) {
                 return true;
             }
             gate.letThrough();
@@ -173,7 +174,7 @@ class RedisDelayQueueReceiverIT {
             assertThat(received.get(10, TimeUnit.SECONDS)).isNull();
             gate.open();
             assertNothingIsLeased();
-            assertThat(queue.stats().get().overdue()).isEqualTo(1);
+            assertThat(queue.admin().stats().get().overdue()).isEqualTo(1);
         } catch (ExecutionException e) {
             throw new AssertionError("no look was answered in time", e);
         }
@@ -239,7 +240,7 @@ class RedisDelayQueueReceiverIT {
         received.cancel(true);
         gate.open();
         assertNothingIsLeased();
-        assertThat(queue.stats().get().overdue()).isEqualTo(1);
+        assertThat(queue.admin().stats().get().overdue()).isEqualTo(1);
     }
 
     @Test
@@ -304,7 +305,7 @@ class RedisDelayQueueReceiverIT {
         for (int i = 0; i < 20; i++) {
             Delivery delivery = receiver.receive(Duration.ZERO);
             assertThat(delivery.id()).isEqualTo("m" + i);
-            assertThat(queue.stats().get().leased()).isEqualTo(1);
+            assertThat(queue.admin().stats().get().leased()).isEqualTo(1);
             delivery.settle(Settlement.ACKNOWLEDGE).result().get();
         }
         assertThat(receiver.receive(Duration.ZERO)).isNull();

@@ -146,14 +146,14 @@ class PartitionRecordIT {
         assertMismatch(queue.reschedule("a", DueTime.now()).result(), partitions);
         assertMismatch(queue.promote("a").result(), partitions);
         assertMismatch(queue.redrive("a@1").result(), partitions);
-        assertMismatch(queue.pause().result(), partitions);
-        assertMismatch(queue.resume().result(), partitions);
+        assertMismatch(queue.admin().pause().result(), partitions);
+        assertMismatch(queue.admin().resume().result(), partitions);
         assertMismatch(queue.get("a"), partitions);
-        assertMismatch(queue.browse(MessageState.DELAYED, PageStart.first(), 1), partitions);
-        assertMismatch(queue.stats(), partitions);
-        assertMismatch(queue.outlook(0, Duration.ofHours(1), 1), partitions);
-        assertMismatch(queue.check(), partitions);
-        assertMismatch(queue.deadLetters().stats(), partitions);
+        assertMismatch(queue.admin().list(MessageState.DELAYED, PageStart.first(), 1), partitions);
+        assertMismatch(queue.admin().stats(), partitions);
+        assertMismatch(queue.admin().outlook(0, Duration.ofHours(1), 1), partitions);
+        assertMismatch(queue.admin().check(), partitions);
+        assertMismatch(queue.deadLetters().admin().stats(), partitions);
         assertMismatch(queue.deadLetters().get("a@1"), partitions);
     }
 
@@ -188,7 +188,7 @@ class PartitionRecordIT {
     }
 
     private static void assertMessages(int messages, DelayQueue queue) {
-        QueueStats stats = get(queue.stats());
+        QueueStats stats = get(queue.admin().stats());
         assertThat(stats.delayed() + stats.leased()).isEqualTo(messages);
     }
 
@@ -262,8 +262,8 @@ class PartitionRecordIT {
         assertOneIfUsed(whole -> schedule(whole, "a"));
         assertOneIfUsed(whole -> get(deliver(whole, "a").settle(new Settlement.Acknowledge(Duration.ofHours(1)))));
         assertOneIfUsed(whole -> get(deliver(whole, "a").settle(new Settlement.DeadLetter(new byte[0]))));
-        assertOneIfUsed(whole -> get(whole.pause()));
-        assertOneIfUsed(whole -> get(whole.deadLetters().pause()));
+        assertOneIfUsed(whole -> get(whole.admin().pause()));
+        assertOneIfUsed(whole -> get(whole.deadLetters().admin().pause()));
     }
 
     private void assertOneIfUsed(Consumer<DelayQueue> use) {
@@ -317,7 +317,7 @@ class PartitionRecordIT {
             assertRecorded(won.get(0));
             for (int other : begun.keySet()) {
                 if (other != won.get(0)) {
-                    assertMismatch(queue(other).stats(), won.get(0));
+                    assertMismatch(queue(other).admin().stats(), won.get(0));
                 }
             }
             schedule(queue(won.get(0)), "m");
@@ -425,7 +425,8 @@ class PartitionRecordIT {
         schedule(six, "stray");
         // Within a minute the running clients find out, and stop.
         ahead.addAndGet(Duration.ofMinutes(1).toNanos());
-        await().ignoreExceptions().untilAsserted(() -> assertMismatch(three.stats(), 6));
+        await().ignoreExceptions()
+                .untilAsserted(() -> assertMismatch(three.admin().stats(), 6));
         assertRefused(three, 6);
         get(six.cancel("stray"));
         stray.close();

@@ -33,7 +33,8 @@ import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.QueueFullException;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.command.Partition;
+import io.github.redisdelay.queue.internal.command.PartitionAdmin;
 import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -75,12 +76,12 @@ class PartitionedQueueIT {
 
     private final ExecutorService executor = Executors.newCachedThreadPool();
     private DelayQueueClient client;
-    private PartitionedQueue queue;
+    private RedisDelayQueue queue;
 
     @BeforeEach
     void open() {
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
-        queue = (PartitionedQueue) client.queue(redis.uniqueQueue(), PARTITIONS);
+        queue = (RedisDelayQueue) client.queue(redis.uniqueQueue(), PARTITIONS);
     }
 
     @AfterEach
@@ -140,7 +141,7 @@ class PartitionedQueueIT {
                     .isEqualTo(SettleResult.DONE);
         }
         consumer.stop(false);
-        return get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 256)).messages().stream()
+        return get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), 256)).messages().stream()
                 .map(MessageInfo::id)
                 .toList();
     }
@@ -148,9 +149,9 @@ class PartitionedQueueIT {
     @Test
     void should_spread_messages_and_deliver_all_of_them() throws Exception {
         Set<String> ids = new HashSet<>(scheduleMany(300, "m", DueTime.now()));
-        assertThat(get(queue.stats()).delayed()).isEqualTo(300);
-        for (RedisDelayQueue partition : queue.partitions()) {
-            assertThat(get(partition.stats()).delayed()).isBetween(50L, 150L);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(300);
+        for (Partition partition : queue.partitions()) {
+            assertThat(get(new PartitionAdmin(partition).stats()).delayed()).isBetween(50L, 150L);
         }
         BlockingQueue<Delivery> received = consume(queue, 10);
         while (!ids.isEmpty()) {
@@ -162,8 +163,8 @@ class PartitionedQueueIT {
             assertThat(delivery.isFrom(queue.deadLetters())).isFalse();
             assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
         }
-        assertThat(get(queue.stats()).leased()).isZero();
-        assertThat(get(queue.stats()).consumers()).isEqualTo(1);
+        assertThat(get(queue.admin().stats()).leased()).isZero();
+        assertThat(get(queue.admin().stats()).consumers()).isEqualTo(1);
     }
 
     @Test
@@ -191,7 +192,7 @@ class PartitionedQueueIT {
                     .isEqualTo(MessageState.DELAYED);
             assertThat(get(queue.promote(id)).previousState()).isEqualTo(MessageState.DELAYED);
             assertThat(get(queue.get(id)).orElseThrow().info().dueMicros())
-                    .isLessThanOrEqualTo(get(queue.stats()).timeMicros());
+                    .isLessThanOrEqualTo(get(queue.admin().stats()).timeMicros());
             assertThat(get(queue.cancel(id)).previousState()).isEqualTo(MessageState.DELAYED);
             assertThat(get(queue.cancel(id)).previousState()).isEqualTo(MessageState.NONE);
             assertThat(get(queue.get(id))).isEmpty();
@@ -210,7 +211,7 @@ class PartitionedQueueIT {
             assertThat(again.outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
             delivery.superseded();
         }
-        assertThat(get(queue.stats()).delayed()).isEqualTo(6);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(6);
     }
 
     @Test
@@ -270,15 +271,15 @@ class PartitionedQueueIT {
 
     @Test
     void should_pause_and_resume_all_partitions() throws Exception {
-        assertThat(get(queue.pause())).isTrue();
-        assertThat(get(queue.pause())).isFalse();
-        assertThat(get(queue.stats()).paused()).isTrue();
+        assertThat(get(queue.admin().pause())).isTrue();
+        assertThat(get(queue.admin().pause())).isFalse();
+        assertThat(get(queue.admin().stats()).paused()).isTrue();
         scheduleMany(9, "m", LONG_AGO);
         BlockingQueue<Delivery> received = consume(queue, 9);
-        await().until(() -> get(queue.stats()).consumers() == 1);
-        assertThat(get(queue.stats()).leased()).isZero();
-        assertThat(get(queue.resume())).isTrue();
-        assertThat(get(queue.resume())).isFalse();
+        await().until(() -> get(queue.admin().stats()).consumers() == 1);
+        assertThat(get(queue.admin().stats()).leased()).isZero();
+        assertThat(get(queue.admin().resume())).isTrue();
+        assertThat(get(queue.admin().resume())).isFalse();
         for (int i = 0; i < 9; i++) {
             next(received).settle(Settlement.ACKNOWLEDGE);
         }
@@ -297,7 +298,7 @@ class PartitionedQueueIT {
             List<String> listed = new ArrayList<>();
             String from = null;
             do {
-                MessagePage page = get(queue.browse(MessageState.DELAYED, PageStart.next(from), limit));
+                MessagePage page = get(queue.admin().list(MessageState.DELAYED, PageStart.next(from), limit));
                 page.messages().forEach(message -> listed.add(message.id()));
                 from = page.next();
             } while (from != null);
@@ -307,16 +308,16 @@ class PartitionedQueueIT {
             Collections.reverse(newest);
             assertThat(newest).as("newest first, pages of " + limit).isEqualTo(ids);
         }
-        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, PageStart.next("x"), 10))
+        assertThatThrownBy(() -> queue.admin().list(MessageState.DELAYED, PageStart.next("x"), 10))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> queue.browse(MessageState.DELAYED, PageStart.first(), 257))
+        assertThatThrownBy(() -> queue.admin().list(MessageState.DELAYED, PageStart.first(), 257))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
     private List<String> all(PageStart start, int limit) {
         List<String> listed = new ArrayList<>();
         for (PageStart from = start; from != null; ) {
-            MessagePage page = get(queue.browse(MessageState.DELAYED, from, limit));
+            MessagePage page = get(queue.admin().list(MessageState.DELAYED, from, limit));
             page.messages().forEach(message -> listed.add(message.id()));
             from = page.next() == null ? null : PageStart.next(page.next());
         }
@@ -328,18 +329,18 @@ class PartitionedQueueIT {
         for (int i = 0; i < 60; i++) {
             schedule("m" + i, new DueTime(false, 4_000_000_000_000_000L + i / 10));
         }
-        Outlook outlook = get(queue.outlook(4_000_000_000_000_001L, Duration.of(2, ChronoUnit.MICROS), 2));
+        Outlook outlook = get(queue.admin().outlook(4_000_000_000_000_001L, Duration.of(2, ChronoUnit.MICROS), 2));
         assertThat(outlook.counts()).containsExactly(20L, 20L);
         assertThat(outlook.before()).isEqualTo(10);
         assertThat(outlook.after()).isEqualTo(10);
-        Outlook now = get(queue.outlook(0, Duration.ofHours(1), 3));
+        Outlook now = get(queue.admin().outlook(0, Duration.ofHours(1), 3));
         assertThat(now.after()).isEqualTo(60);
         assertThat(now.timeMicros()).isGreaterThanOrEqualTo(now.boundsMicros().get(0));
         bury(3);
-        assertThat(get(queue.deadLetters().outlook(List.of(0L, now.timeMicros(), DueTime.MAX_MICROS)))
+        assertThat(get(queue.deadLetters().admin().outlook(List.of(0L, now.timeMicros(), DueTime.MAX_MICROS)))
                         .counts())
                 .containsExactly(0L, 3L);
-        assertThatThrownBy(() -> queue.outlook(List.of(1L))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> queue.admin().outlook(List.of(1L))).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
@@ -351,7 +352,7 @@ class PartitionedQueueIT {
         }
         // Their consumer tells each partition its name by a call of its own.
         await().untilAsserted(() -> {
-            List<MessageInfo> leased = get(queue.browse(MessageState.LEASED, PageStart.first(), 10))
+            List<MessageInfo> leased = get(queue.admin().list(MessageState.LEASED, PageStart.first(), 10))
                     .messages();
             assertThat(leased).hasSize(6).allMatch(message -> message.holder().equals("consumer"));
         });
@@ -360,14 +361,15 @@ class PartitionedQueueIT {
     @Test
     void should_change_all_messages() throws Exception {
         scheduleMany(30, "m", IN_AN_HOUR);
-        assertThat(get(queue.promoteAll(message -> message.id().endsWith("5")))).isEqualTo(3);
-        assertThat(get(queue.stats()).overdue()).isEqualTo(3);
-        assertThat(get(queue.cancelAll(message -> !message.id().endsWith("5"), 20)))
+        assertThat(get(queue.admin().promoteAll(message -> message.id().endsWith("5"), Long.MAX_VALUE)))
+                .isEqualTo(3);
+        assertThat(get(queue.admin().stats()).overdue()).isEqualTo(3);
+        assertThat(get(queue.admin().cancelAll(message -> !message.id().endsWith("5"), 20)))
                 .isEqualTo(20);
-        assertThat(get(queue.cancelAll(message -> !message.id().endsWith("5"), 20)))
+        assertThat(get(queue.admin().cancelAll(message -> !message.id().endsWith("5"), 20)))
                 .isEqualTo(7);
-        assertThat(get(queue.stats()).delayed()).isEqualTo(3);
-        assertThat(get(queue.check())).isEqualTo(new CheckResult(3, 0, 0, 0));
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(3);
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(3, 0, 0, 0));
     }
 
     @Test
@@ -375,12 +377,12 @@ class PartitionedQueueIT {
         List<String> dead = bury(9);
         assertThat(dead).hasSize(9);
         DelayQueue letters = queue.deadLetters();
-        assertThat(get(queue.stats()).dead()).isEqualTo(9);
-        assertThat(get(letters.stats()).delayed()).isEqualTo(9);
+        assertThat(get(queue.admin().stats()).dead()).isEqualTo(9);
+        assertThat(get(letters.admin().stats()).delayed()).isEqualTo(9);
         assertThat(get(letters.get(dead.get(3))).orElseThrow().body()).isEqualTo(body("dead3"));
         for (int i = 0; i < 9; i++) {
             for (String id : List.of("dead" + i, dead.get(i))) {
-                assertThat(get(queue.deadLettersOf(id)))
+                assertThat(get(queue.admin().deadLettersOf(id)))
                         .extracting(DeadLetterId::toString)
                         .containsExactly(dead.get(i));
             }
@@ -388,7 +390,7 @@ class PartitionedQueueIT {
         }
         assertThat(get(queue.redrive(dead.get(0)))).isEqualTo(RedriveOutcome.REDRIVEN);
         assertThat(get(queue.get("dead0"))).isPresent();
-        assertThat(get(queue.redriveAll(message -> message.id().startsWith("dead1@"))))
+        assertThat(get(queue.admin().redriveAll(message -> message.id().startsWith("dead1@"), Long.MAX_VALUE)))
                 .isEqualTo(1);
         assertThat(get(letters.cancel(dead.get(2))).previousState()).isEqualTo(MessageState.DELAYED);
         BlockingQueue<Delivery> received = consume(letters, 1);
@@ -397,25 +399,29 @@ class PartitionedQueueIT {
             assertThat(letter.isFrom(letters)).isTrue();
             assertThat(get(letter.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
         }
-        assertThat(get(queue.stats()).dead()).isZero();
+        assertThat(get(queue.admin().stats()).dead()).isZero();
         assertThatThrownBy(letters::deadLetters).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> letters.schedule(ScheduleRequest.of(new byte[0], IN_AN_HOUR)))
                 .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> letters.redrive(dead.get(3))).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> letters.trimDeadLetters(HOUR, 1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> letters.admin().trimDeadLetters(HOUR, 1)).isInstanceOf(IllegalStateException.class);
     }
 
     @Test
     void should_drop_the_oldest_dead_letters_of_all_partitions() throws Exception {
         List<String> dead = bury(10);
-        assertThat(get(queue.trimDeadLetters(HOUR, 10))).isZero();
-        assertThat(get(queue.trimDeadLetters(Duration.ZERO, 7))).isEqualTo(3);
-        assertThat(get(queue.deadLetters().browse(MessageState.DELAYED, PageStart.first(), 256)).messages().stream()
-                        .map(MessageInfo::id)
-                        .toList())
+        assertThat(get(queue.admin().trimDeadLetters(HOUR, 10))).isZero();
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ZERO, 7))).isEqualTo(3);
+        assertThat(
+                        get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), 256))
+                                .messages()
+                                .stream()
+                                .map(MessageInfo::id)
+                                .toList())
                 .isEqualTo(dead.subList(3, 10));
-        assertThat(get(queue.trimDeadLetters(Duration.ofNanos(1000), 0))).isEqualTo(7);
-        assertThatThrownBy(() -> queue.trimDeadLetters(Duration.ofSeconds(-1), 0))
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ofNanos(1000), 0)))
+                .isEqualTo(7);
+        assertThatThrownBy(() -> queue.admin().trimDeadLetters(Duration.ofSeconds(-1), 0))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -469,8 +475,8 @@ class PartitionedQueueIT {
 
     @Test
     void should_tell_about_the_server() {
-        ServerInfo info = get(queue.serverInfo());
-        assertThat(info).isEqualTo(get(client.queue("any").serverInfo()));
+        ServerInfo info = get(queue.admin().serverInfo());
+        assertThat(info).isEqualTo(get(client.queue("any").admin().serverInfo()));
     }
 
     @Test
@@ -481,7 +487,7 @@ class PartitionedQueueIT {
                 Delivery delivery = receiver.receive(Duration.ZERO);
                 assertThat(delivery).as("one of " + ids).isNotNull();
                 assertThat(ids.remove(delivery.id())).isTrue();
-                assertThat(get(queue.stats()).leased())
+                assertThat(get(queue.admin().stats()).leased())
                         .as("never more than is returned")
                         .isEqualTo(1);
                 assertThat(get(delivery.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
@@ -538,6 +544,6 @@ class PartitionedQueueIT {
         assertThatThrownBy(() -> client.queue("or{ders", 2)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> queue.cancel("")).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> queue.redrive("a\n")).isInstanceOf(IllegalArgumentException.class);
-        assertThat(client.queue("orders", 1)).isInstanceOf(RedisDelayQueue.class);
+        assertThat(((RedisDelayQueue) client.queue("orders", 1)).partitions()).hasSize(1);
     }
 }

@@ -112,7 +112,7 @@ final class Actions {
     }
 
     ActionResult pause(ObservedQueue queue) {
-        return done(queue, DelayQueue::pause)
+        return done(queue, asked -> asked.admin().pause())
                 ? new ActionResult(
                         "done",
                         "The queue is paused for all consumers everywhere. What is being delivered goes on; what becomes"
@@ -121,7 +121,7 @@ final class Actions {
     }
 
     ActionResult resume(ObservedQueue queue) {
-        if (!done(queue, DelayQueue::resume)) {
+        if (!done(queue, asked -> asked.admin().resume())) {
             return new ActionResult("nothing", "The queue was not paused.");
         }
         QueueStats stats = figures(queue);

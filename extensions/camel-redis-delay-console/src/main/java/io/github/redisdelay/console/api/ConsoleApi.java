@@ -8,6 +8,7 @@ import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.exception.ShownId;
 import java.time.Instant;
@@ -172,8 +173,8 @@ public final class ConsoleApi implements AutoCloseable {
         if (!MessageViews.STATES.contains(state)) {
             throw bad("state", state, "one of " + String.join(", ", MessageViews.STATES));
         }
-        if (limit != null && (limit < 1 || limit > DelayQueue.MAX_PAGE)) {
-            throw bad("limit", limit.toString(), "from 1 to " + DelayQueue.MAX_PAGE);
+        if (limit != null && (limit < 1 || limit > QueueAdmin.MAX_PAGE)) {
+            throw bad("limit", limit.toString(), "from 1 to " + QueueAdmin.MAX_PAGE);
         }
         if ((at == null ? 0 : 1) + (newest ? 1 : 0) + (cursor == null ? 0 : 1) > 1) {
             throw new ApiException(Kind.BAD_REQUEST, "Give only one of the parameters 'at', 'newest' and 'cursor'.");

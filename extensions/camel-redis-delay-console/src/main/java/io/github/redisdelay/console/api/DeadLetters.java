@@ -3,11 +3,11 @@ package io.github.redisdelay.console.api;
 
 import io.github.redisdelay.camel.Failure;
 import io.github.redisdelay.queue.DeadLetterId;
-import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -115,7 +115,8 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
         }
 
         CompletableFuture<DeadLetters> from(PageStart start) {
-            return queue.ask(asked -> asked.deadLetters().browse(MessageState.DELAYED, start, DelayQueue.MAX_PAGE))
+            return queue.ask(
+                            asked -> asked.deadLetters().admin().list(MessageState.DELAYED, start, QueueAdmin.MAX_PAGE))
                     .thenCompose(page -> {
                         look(page);
                         return ended || lookedAt >= most ? done() : from(PageStart.next(page.next()));

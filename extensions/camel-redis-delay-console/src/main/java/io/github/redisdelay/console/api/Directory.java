@@ -102,8 +102,8 @@ final class Directory {
         return new Place(
                 limiter,
                 new Cached<>(() -> limiter.run(1, () -> client.queues(MOST + 1)), nanoTime),
-                new Cached<>(() -> limiter.run(1, any::serverInfo), nanoTime),
-                new Cached<>(() -> limiter.run(1, any::stats), nanoTime));
+                new Cached<>(() -> limiter.run(1, any.admin()::serverInfo), nanoTime),
+                new Cached<>(() -> limiter.run(1, any.admin()::stats), nanoTime));
     }
 
     private synchronized Place placeOf(QueueSource source) {

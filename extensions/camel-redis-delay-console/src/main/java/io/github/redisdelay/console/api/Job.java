@@ -2,8 +2,8 @@
 package io.github.redisdelay.console.api;
 
 import io.github.redisdelay.console.ConsoleAction;
-import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
@@ -96,7 +96,7 @@ final class Job {
             }
             done.incrementAndGet();
             latest.add(message.id());
-            if (latest.size() > DelayQueue.MAX_PAGE) {
+            if (latest.size() > QueueAdmin.MAX_PAGE) {
                 latest.remove(latest.iterator().next());
             }
             return true;

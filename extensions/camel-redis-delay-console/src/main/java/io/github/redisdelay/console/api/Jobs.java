@@ -90,7 +90,7 @@ final class Jobs {
                 ConsoleAction.REDRIVE_ALL,
                 "redrive",
                 count,
-                (asked, job) -> asked.redriveAll(job.counting(seen::has), count),
+                (asked, job) -> asked.admin().redriveAll(job.counting(seen::has), count),
                 "moved back into the queue, due now");
     }
 
@@ -101,7 +101,7 @@ final class Jobs {
                 ConsoleAction.PURGE_ALL,
                 "purge",
                 count,
-                (asked, job) -> asked.deadLetters().cancelAll(job.counting(seen::has), count),
+                (asked, job) -> asked.deadLetters().admin().cancelAll(job.counting(seen::has), count),
                 "purged");
     }
 
@@ -112,16 +112,16 @@ final class Jobs {
                 ConsoleAction.CANCEL_ALL,
                 "cancelAll",
                 null,
-                (asked, job) -> asked.cancelAll(job.counting(message -> true)),
+                (asked, job) -> asked.admin().cancelAll(job.counting(message -> true), Long.MAX_VALUE),
                 "cancelled; leased messages were left alone");
     }
 
     /** Checks the messages and the dead letters. */
     View check(ObservedQueue queue) {
         Job job = add(queue, ConsoleAction.CHECK, "check", null, false);
-        follow(queue, job, queue.begin(DelayQueue::check).thenCompose(messages -> {
+        follow(queue, job, queue.begin(asked -> asked.admin().check()).thenCompose(messages -> {
             job.done.addAndGet(messages.messages());
-            return queue.begin(asked -> asked.deadLetters().check()).thenApply(letters -> {
+            return queue.begin(asked -> asked.deadLetters().admin().check()).thenApply(letters -> {
                 job.done.addAndGet(letters.messages());
                 return text(messages, letters);
             });

@@ -110,7 +110,8 @@ final class MessageViews {
     Page page(ObservedQueue queue, String state, PageStart start, int limit) {
         boolean dead = state.equals(DEAD);
         CompletableFuture<MessagePage> asked = queue.ask(asking -> (dead ? asking.deadLetters() : asking)
-                .browse(state.equals(LEASED) ? MessageState.LEASED : MessageState.DELAYED, start, limit));
+                .admin()
+                .list(state.equals(LEASED) ? MessageState.LEASED : MessageState.DELAYED, start, limit));
         Instant time = Times.of(Answers.of(queue.figures()).timeMicros());
         MessagePage page = Answers.of(asked);
         return new Page(
@@ -169,7 +170,8 @@ final class MessageViews {
 
     /** The dead letters that an id means, the newest first. */
     private List<String> letters(ObservedQueue queue, String id) {
-        List<DeadLetterId> indexed = Answers.of(queue.ask((DelayQueue asked) -> asked.deadLettersOf(id)));
+        List<DeadLetterId> indexed =
+                Answers.of(queue.ask((DelayQueue asked) -> asked.admin().deadLettersOf(id)));
         if (indexed.isEmpty()) {
             // Another client may give dead letters any id.
             return letter(queue, id).isPresent() ? List.of(id) : List.of();

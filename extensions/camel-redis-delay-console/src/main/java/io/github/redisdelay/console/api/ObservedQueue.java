@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -67,18 +68,19 @@ final class ObservedQueue {
         this.client = client;
         this.limiter = limiter;
         this.history = new History(nanoTime);
-        figures = new Cached<>(() -> ask(DelayQueue::stats), nanoTime);
+        figures = new Cached<>(() -> ask(queue -> queue.admin().stats()), nanoTime);
         nextHour = new Cached<>(() -> atNow(now -> outlook(Outlook.bounds(now.timeMicros(), BAR, BARS))), nanoTime);
         deadLastHour = new Cached<>(
                 () -> atNow(now -> ask(queue -> queue.deadLetters()
+                        .admin()
                         .outlook(List.of(Math.max(0, now.timeMicros() - HOUR_MICROS), now.timeMicros() + 1))
                         .thenApply(given -> given.counts().get(0)))),
                 nanoTime);
-        consumers = new Cached<>(() -> ask(DelayQueue::consumers), nanoTime);
+        consumers = new Cached<>(() -> ask(queue -> queue.admin().consumers()), nanoTime);
         leased = new Cached<>(() -> leased(new ArrayList<>(), null, LEASED_PAGES), nanoTime);
-        server = new Cached<>(() -> ask(DelayQueue::serverInfo), nanoTime);
+        server = new Cached<>(() -> ask(queue -> queue.admin().serverInfo()), nanoTime);
         deadLetters = new Cached<>(() -> DeadLetters.read(this, null, DeadLetters.MOST), nanoTime);
-        newestDeadLetters = new Cached<>(() -> DeadLetters.read(this, null, DelayQueue.MAX_PAGE), nanoTime);
+        newestDeadLetters = new Cached<>(() -> DeadLetters.read(this, null, QueueAdmin.MAX_PAGE), nanoTime);
         for (Span span : Span.values()) {
             Cached<Outlook> outlook = new Cached<>(
                     () -> atNow(now -> outlook(span.bounds(now.timeMicros(), now.lastDueMicros()))), nanoTime);
@@ -125,11 +127,11 @@ final class ObservedQueue {
 
     /** Makes a call that goes on for long, as the change of many messages does: it takes no turn from others. */
     <T> CompletableFuture<T> begin(Function<DelayQueue, CompletableFuture<T>> call) {
-        return ask(DelayQueue::stats).thenCompose(any -> call.apply(client.queue(name, partitions)));
+        return ask(queue -> queue.admin().stats()).thenCompose(any -> call.apply(client.queue(name, partitions)));
     }
 
     private CompletableFuture<Outlook> outlook(List<Long> bounds) {
-        return ask(queue -> queue.outlook(bounds));
+        return ask(queue -> queue.admin().outlook(bounds));
     }
 
     /** Asks for something that depends on the Redis server's time. */
@@ -198,7 +200,7 @@ final class ObservedQueue {
     }
 
     private CompletableFuture<Leased> leased(List<MessageInfo> read, String cursor, int pages) {
-        return ask(queue -> queue.browse(MessageState.LEASED, PageStart.next(cursor), DelayQueue.MAX_PAGE))
+        return ask(queue -> queue.admin().list(MessageState.LEASED, PageStart.next(cursor), QueueAdmin.MAX_PAGE))
                 .thenCompose(page -> {
                     read.addAll(page.messages());
                     return page.next() == null || pages == 1

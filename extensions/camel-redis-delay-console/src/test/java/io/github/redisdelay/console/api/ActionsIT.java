@@ -88,7 +88,7 @@ class ActionsIT extends ApiIT {
                 catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-2", "delayed", seen));
         assertThat(gone.kind()).isEqualTo(Kind.CHANGED);
         assertThat(gone.message()).isNull();
-        assertThat(get(queue.stats()).delayed()).isEqualTo(1);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1);
     }
 
     @Test
@@ -96,8 +96,8 @@ class ActionsIT extends ApiIT {
         schedule(queue, "o-1", IN_AN_HOUR);
         assertThat(api.promote("orders", "o-1", "delayed", due("o-1")).text())
                 .isEqualTo("o-1 is due now; no consumer is there, so it is not delivered.");
-        assertThat(get(queue.stats()).overdue()).isEqualTo(1);
-        get(queue.pause());
+        assertThat(get(queue.admin().stats()).overdue()).isEqualTo(1);
+        get(queue.admin().pause());
         ActionResult again = api.promote("orders", "o-1", "delayed", due("o-1"));
         assertThat(again.outcome()).isEqualTo("nothing");
     }
@@ -110,7 +110,7 @@ class ActionsIT extends ApiIT {
                         .text())
                 .isEqualTo("o-1 is due at 2099-01-31T10:15:00Z now.");
         assertThat(due("o-1")).isEqualTo(to);
-        long now = get(queue.stats()).timeMicros();
+        long now = get(queue.admin().stats()).timeMicros();
         api.reschedule("orders", "o-1", "delayed", due("o-1"), null, 600_000_000L);
         assertThat(due("o-1")).isBetween(Times.of(now + 600_000_000L), Times.of(now + 620_000_000L));
         assertThatThrownBy(() -> api.reschedule("orders", "o-1", "delayed", due("o-1"), null, -1L))
@@ -146,7 +146,7 @@ class ActionsIT extends ApiIT {
         assertThat(api.resume("orders").text())
                 .isEqualTo("The pause has ended: 1 message that is due can be delivered now.");
         assertThat(api.resume("orders").outcome()).isEqualTo("nothing");
-        assertThat(get(queue.stats()).paused()).isFalse();
+        assertThat(get(queue.admin().stats()).paused()).isFalse();
     }
 
     @Test
@@ -164,7 +164,7 @@ class ActionsIT extends ApiIT {
         assertThat(group.count()).isEqualTo(10);
         Jobs.View some = ended(api.redriveAll("orders", group.group(), null, null, 4L));
         assertThat(some.result()).isEqualTo("4 messages were moved back into the queue, due now.");
-        assertThat(get(queue.browse(MessageState.DELAYED, PageStart.first(), 10))
+        assertThat(get(queue.admin().list(MessageState.DELAYED, PageStart.first(), 10))
                         .messages())
                 .extracting(MessageInfo::id)
                 .containsExactlyInAnyOrder("a0", "a1", "a2", "a3");
@@ -200,7 +200,7 @@ class ActionsIT extends ApiIT {
         String consumers = redis.keyPrefix() + ":{orders}:consumers";
         redis.client().getKeys().delete(consumers);
         redis.client().getBucket(consumers).set("which figures need, and the change does not");
-        assertThatThrownBy(() -> get(queue.stats())).hasMessageContaining("WRONGTYPE");
+        assertThatThrownBy(() -> get(queue.admin().stats())).hasMessageContaining("WRONGTYPE");
         ActionResult result = api.redrive("orders", letter);
         assertThat(result.outcome()).isEqualTo("done");
         assertThat(result.text()).endsWith("its attempts begin anew.");
@@ -211,7 +211,7 @@ class ActionsIT extends ApiIT {
         scheduleMany(queue, "m", 1000, IN_AN_HOUR);
         assertThatThrownBy(() -> api.cancelAll("orders", "order"))
                 .hasMessageContaining("'confirm' has to be the queue's name");
-        assertThat(get(queue.stats()).delayed()).isEqualTo(1000);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1000);
         LogLines lines = new LogLines(Jobs.class);
         Jobs.View cancelled = ended(api.cancelAll("orders", "orders"));
         await().untilAsserted(() -> assertThat(lines.of(Level.INFO))
@@ -219,7 +219,7 @@ class ActionsIT extends ApiIT {
         lines.close();
         assertThat(cancelled.done()).isEqualTo(1000);
         assertThat(cancelled.result()).isEqualTo("1000 messages were cancelled; leased messages were left alone.");
-        assertThat(get(queue.stats()).delayed()).isZero();
+        assertThat(get(queue.admin().stats()).delayed()).isZero();
     }
 
     @Test
@@ -235,6 +235,6 @@ class ActionsIT extends ApiIT {
                 .extracting(Diagnosis.Finding::text)
                 .anyMatch(text -> text.startsWith("10 stored messages are neither delayed nor leased")));
         assertThat(ended(api.check("orders")).result()).contains(": 10 were neither delayed nor leased");
-        assertThat(get(queue.stats()).delayed()).isEqualTo(10);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(10);
     }
 }

@@ -123,8 +123,8 @@ abstract class ApiIT {
                 new ConsumerOptions(concurrent, concurrent, Duration.ofSeconds(30), true, Duration.ofHours(1), name);
         DelayQueueConsumer consumer = queue.consume(options, executor, work::accept);
         consumers.add(consumer);
-        await().until(() ->
-                get(queue.consumers()).stream().anyMatch(seen -> seen.name().equals(name)));
+        await().until(() -> get(queue.admin().consumers()).stream()
+                .anyMatch(seen -> seen.name().equals(name)));
         return consumer;
     }
 
@@ -147,7 +147,7 @@ abstract class ApiIT {
 
     /** Gives up messages that are due now, in this order; each with a failure. */
     void bury(DelayQueue queue, Map<String, FailureRecord> failures) {
-        long before = get(queue.stats()).dead();
+        long before = get(queue.admin().stats()).dead();
         DelayQueueConsumer consumer =
                 consume(queue, "undertaker", 1, delivery -> delivery.settle(new Settlement.DeadLetter(
                                 failures.get(delivery.id()) == null
@@ -160,7 +160,7 @@ abstract class ApiIT {
             // One after the other: two that share a call have one time.
             schedule(queue, id, LONG_AGO);
             long after = ++buried;
-            await().until(() -> get(queue.stats()).dead() == after);
+            await().until(() -> get(queue.admin().stats()).dead() == after);
         }
         stop(consumer);
     }

@@ -132,11 +132,13 @@ class FailuresIT extends ApiIT {
         Jobs.View stopped = api.job(ANYBODY, job.id());
         assertThat(stopped.stopped()).isTrue();
         assertThat(stopped.result()).endsWith("; then it was stopped.");
-        assertThat(get(queue.stats()).delayed()).isEqualTo(stopped.done()).isLessThan(10_000);
-        assertThat(get(queue.stats()).dead()).isEqualTo(20_000 - stopped.done());
+        assertThat(get(queue.admin().stats()).delayed())
+                .isEqualTo(stopped.done())
+                .isLessThan(10_000);
+        assertThat(get(queue.admin().stats()).dead()).isEqualTo(20_000 - stopped.done());
         Jobs.View rest = api.redriveAll("many", group, null, null, 10_000 - stopped.done());
         await().until(() -> !api.job(ANYBODY, rest.id()).running());
-        assertThat(get(queue.stats()).delayed()).isEqualTo(10_000);
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(10_000);
         assertThat(api.failures("many", null).groups()).singleElement().satisfies(left -> assertThat(left.count())
                 .isEqualTo(10_000));
     }

@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Level;
 import io.github.redisdelay.console.ConsoleOptions;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.FaultyProxy;
 import io.github.redisdelay.testkit.LogLines;
@@ -67,7 +68,7 @@ class JobsIT extends ApiIT {
     private Jobs.View cutInTheMidst() {
         proxy.delay(Duration.ofMillis(20));
         Jobs.View begun = console.cancelAll("orders", "orders");
-        await().until(() -> job(begun).done() > 2 * DelayQueue.MAX_PAGE);
+        await().until(() -> job(begun).done() > 2 * QueueAdmin.MAX_PAGE);
         proxy.cut();
         await().untilAsserted(() ->
                 assertThat(job(begun).waits()).as(job(begun).toString()).isNotNull());
@@ -82,7 +83,7 @@ class JobsIT extends ApiIT {
             assertThat(waiting.running()).isTrue();
             assertThat(waiting.error()).isNull();
             assertThat(waiting.waits()).isNotBlank();
-            assertThat(get(queue.stats()).delayed()).isBetween(1L, MESSAGES - 1L);
+            assertThat(get(queue.admin().stats()).delayed()).isBetween(1L, MESSAGES - 1L);
             proxy.heal();
             await().until(() -> !job(begun).running());
             Jobs.View ended = job(begun);
@@ -90,7 +91,7 @@ class JobsIT extends ApiIT {
                     .isEqualTo(MESSAGES + " messages were cancelled; leased messages were left alone.");
             assertThat(ended.done()).isEqualTo(MESSAGES);
             assertThat(ended.waits()).isNull();
-            assertThat(get(queue.stats()).delayed()).isZero();
+            assertThat(get(queue.admin().stats()).delayed()).isZero();
             assertThat(lines.of(Level.WARN))
                     .singleElement()
                     .asString()
@@ -108,7 +109,7 @@ class JobsIT extends ApiIT {
         assertThat(job(begun).result())
                 .endsWith("; then it was stopped while Redis was unreachable: the last 256 of these may be unchanged.");
         proxy.heal();
-        long left = get(queue.stats()).delayed();
+        long left = get(queue.admin().stats()).delayed();
         assertThat(MESSAGES - left)
                 .isBetween(job(begun).done() - 256, job(begun).done());
     }

@@ -27,7 +27,7 @@ class QueueViewsIT extends ApiIT {
         DelayQueue paused = client.queue("paused");
         schedule(paused, "a", LONG_AGO);
         schedule(paused, "b", DueTime.after(Duration.ofMinutes(30)));
-        get(paused.pause());
+        get(paused.admin().pause());
         DelayQueue late = client.queue("late");
         scheduleMany(late, "m", 37, LONG_AGO);
         DelayQueue empty = client.queue("empty");
@@ -72,7 +72,7 @@ class QueueViewsIT extends ApiIT {
         scheduleMany(queue, "m", 10, LONG_AGO);
         hold(queue, "slow@app-1", 2);
         hold(queue, "slow@app-2", 1);
-        await().until(() -> get(queue.stats()).leased() == 3);
+        await().until(() -> get(queue.admin().stats()).leased() == 3);
         await().untilAsserted(() -> {
             QueueViews.Row row = (QueueViews.Row) api.queue(ANYBODY, "busy").first();
             assertThat(row.state()).isEqualTo("late");
@@ -120,7 +120,7 @@ class QueueViewsIT extends ApiIT {
     @Test
     void should_count_what_is_ahead_and_find_the_burst() {
         DelayQueue queue = client.queue("reminders");
-        long now = get(queue.stats()).timeMicros();
+        long now = get(queue.admin().stats()).timeMicros();
         long inSevenHours = now + Duration.ofHours(7).toNanos() / 1000;
         long second = inSevenHours - inSevenHours % 1_000_000;
         scheduleMany(queue, "burst", 600, new DueTime(false, second + 100_000));
@@ -158,7 +158,7 @@ class QueueViewsIT extends ApiIT {
     @Test
     void should_tell_of_no_burst_that_has_gone_meanwhile() {
         DelayQueue queue = client.queue("reminders");
-        long now = get(queue.stats()).timeMicros();
+        long now = get(queue.admin().stats()).timeMicros();
         scheduleMany(
                 queue,
                 "burst",
@@ -169,7 +169,7 @@ class QueueViewsIT extends ApiIT {
                 .asString()
                 .startsWith("1000 messages become due within one second, at "));
         assertThat(api.outlook("reminders", "day").burst()).isNotNull();
-        get(queue.cancelAll(any -> true));
+        get(queue.admin().cancelAll(any -> true, Long.MAX_VALUE));
         await().atMost(Duration.ofSeconds(10)).until(() -> bursts("reminders").isEmpty());
         await().untilAsserted(() ->
                 assertThat(api.queues(ANYBODY).queues().get(0).diagnosis()).isEmpty());

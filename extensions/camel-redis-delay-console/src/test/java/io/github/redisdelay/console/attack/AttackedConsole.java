@@ -59,7 +59,7 @@ public final class AttackedConsole {
             }
             if (isPaused()) {
                 wrong.add(attack + " has changed the queue");
-                queue.resume().result().get(10, TimeUnit.SECONDS);
+                queue.admin().resume().result().get(10, TimeUnit.SECONDS);
             }
         }
         assertThat(wrong).as("attacks that were not refused").isEmpty();
@@ -67,7 +67,7 @@ public final class AttackedConsole {
     }
 
     private boolean isPaused() throws Exception {
-        return queue.stats().get(10, TimeUnit.SECONDS).paused();
+        return queue.admin().stats().get(10, TimeUnit.SECONDS).paused();
     }
 
     private Answer send(byte[] request) throws IOException {

@@ -8,11 +8,11 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
-import io.github.redisdelay.queue.internal.command.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.command.Partition;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.partition.PartitionHash;
-import io.github.redisdelay.queue.internal.partition.PartitionedQueue;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.ClusterSlot;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.CallGate;
@@ -46,19 +46,18 @@ public final class RedissonImport {
 
     private static final long LONGEST_WAIT = TimeUnit.MILLISECONDS.toNanos(50);
 
-    private final List<RedisDelayQueue> partitions;
+    private final List<Partition> partitions;
     private final CallGate gate;
     private final UnbatchedCalls calls;
     private final RequestRouter router;
     private final MessageIdGenerator ids;
 
-    private RedissonImport(List<RedisDelayQueue> partitions, CallGate gate) {
-        RedisDelayQueue first = partitions.get(0);
-        this.partitions = partitions;
-        this.gate = gate;
-        this.calls = first.calls();
-        this.router = first.router();
-        this.ids = first.ids();
+    private RedissonImport(RedisDelayQueue queue) {
+        this.partitions = queue.partitions();
+        this.gate = queue.gate();
+        this.calls = partitions.get(0).calls();
+        this.router = partitions.get(0).router();
+        this.ids = queue.ids();
     }
 
     /**
@@ -69,16 +68,15 @@ public final class RedissonImport {
      * @throws IllegalStateException if it is one of dead letters
      */
     public static RedissonImport into(DelayQueue queue) {
-        RedissonImport made;
-        if (queue instanceof PartitionedQueue whole) {
-            made = new RedissonImport(whole.partitions(), whole.gate());
-        } else if (queue instanceof RedisDelayQueue one) {
-            made = new RedissonImport(List.of(one), CallGate.OPEN);
-        } else {
+        if (!(queue instanceof RedisDelayQueue whole)) {
             throw new IllegalArgumentException(
                     "an import into a " + queue.getClass().getName() + ": give a queue of a DelayQueueClient");
         }
-        made.partitions.get(0).checkNoDeadLetters("an import");
+        RedissonImport made = new RedissonImport(whole);
+        if (made.partitions.get(0).isDeadLetters()) {
+            throw new IllegalStateException(
+                    "queue '" + queue.name() + "': an import is a call to the queue, not to its dead letters");
+        }
         return made;
     }
 

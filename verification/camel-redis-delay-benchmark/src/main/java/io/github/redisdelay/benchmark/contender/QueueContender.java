@@ -85,7 +85,7 @@ final class QueueContender implements Contender {
     }
 
     static long remaining(DelayQueue queue) {
-        QueueStats stats = queue.stats().join();
+        QueueStats stats = queue.admin().stats().join();
         return stats.delayed() + stats.leased() + stats.dead();
     }
 

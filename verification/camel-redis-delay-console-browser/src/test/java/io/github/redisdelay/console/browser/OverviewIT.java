@@ -13,7 +13,7 @@ class OverviewIT extends PageIT {
     void should_show_the_queues_worst_first() {
         planted.waits("late", "l1", Planted.LONG_AGO);
         planted.waits("paused", "p1", Planted.IN_AN_HOUR);
-        Planted.get(planted.queue("paused").pause());
+        Planted.get(planted.queue("paused").admin().pause());
         planted.hold("punctual", "app-1", 1);
         planted.waits("punctual", "o1", Planted.IN_AN_HOUR);
         planted.waits("vacant", "v1", Planted.IN_AN_HOUR);

@@ -91,7 +91,7 @@ final class Planted implements AutoCloseable {
     }
 
     QueueStats stats(String queue) {
-        return get(queue(queue).stats());
+        return get(queue(queue).admin().stats());
     }
 
     /** A consumer that does this with each message, once it is known to Redis. */
@@ -100,7 +100,7 @@ final class Planted implements AutoCloseable {
                 new ConsumerOptions(concurrent, concurrent, Duration.ofSeconds(30), true, Duration.ofHours(1), name);
         DelayQueueConsumer consumer = queue(queue).consume(options, executor, work::accept);
         consumers.add(consumer);
-        await().until(() -> get(queue(queue).consumers()).stream()
+        await().until(() -> get(queue(queue).admin().consumers()).stream()
                 .anyMatch(seen -> seen.name().equals(name)));
         return consumer;
     }

@@ -67,7 +67,7 @@ class ScreensIT extends PageIT {
         planted.waits("reminders", "r", Planted.IN_AN_HOUR);
         Planted.get(planted.queue("reminders").cancel("r"));
         planted.wait("invoices", 90, i -> message("invoice-" + (900 + i), in(wave(55))));
-        Planted.get(planted.queue("invoices").pause());
+        Planted.get(planted.queue("invoices").admin().pause());
 
         FailureRecord[] causes = {
             Planted.failure("java.net.ConnectException", "Connection refused: smtp.example.com:587", "send", "app-1"),

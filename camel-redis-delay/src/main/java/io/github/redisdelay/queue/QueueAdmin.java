@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+
+/**
+ * The administration of a {@link DelayQueue}: its pages and figures, the changes of all of its messages, and its pause. Of the
+ * {@link DelayQueue#deadLetters()} it has an own one. A handle, as the queue. Thread-safe.
+ */
+public interface QueueAdmin {
+
+    /**
+     * Pauses the queue for all consumers everywhere: from then on no claim gives a message. What was claimed before
+     * goes on and can be acknowledged. A consumer goes on claiming once in its safety interval and is given nothing; nobody
+     * is woken for what becomes due; what is returned waits for {@link #resume}.
+     *
+     * @return whether it was not paused before
+     */
+    Submission<Boolean> pause();
+
+    /**
+     * Ends a pause and wakes the consumers.
+     *
+     * @return whether it was paused before
+     */
+    Submission<Boolean> resume();
+
+    /**
+     * Finds the dead letters that an id means, in O(log N): the dead letter with this very id, or else those of the
+     * message with this id.
+     *
+     * @return the newest first, at most 100
+     * @throws IllegalStateException if this queue is one of dead letters itself
+     */
+    CompletableFuture<List<DeadLetterId>> deadLettersOf(String id);
+
+    /**
+     * Lists some messages, without disturbing them, in O(log N) for each: at those that wait in the order of their due times,
+     * at leased ones in the order in which their leases end, and at those of the same microsecond in the order of the bytes of
+     * their ids; or all in the opposite order.
+     *
+     * @param state {@link MessageState#DELAYED} or {@link MessageState#LEASED}
+     * @param from where the page begins, and in which direction it goes on
+     * @param limit how many at the most, 1 to {@value #MAX_PAGE}
+     * @throws IllegalArgumentException if one of these is not possible, such as a cursor of another list
+     */
+    CompletableFuture<MessagePage> list(MessageState state, PageStart from, int limit);
+
+    /** The most messages on a page. */
+    int MAX_PAGE = 256;
+
+    /**
+     * Makes all waiting messages due now that are not due yet, in slices, up to the due time that is the last one when
+     * it begins. Those that become leased meanwhile are left alone.
+     *
+     * @param which decides for each; ends the change by a {@link java.util.concurrent.CancellationException}: what was changed until
+     *     then stays changed, and counts
+     * @param limit how many at the most: those that are due first, of a queue with partitions in one partition after
+     *     the other
+     * @return how many
+     */
+    CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit);
+
+    /** Removes all waiting messages, in slices, as {@link #promoteAll(Predicate, long)}. */
+    CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit);
+
+    /**
+     * Moves all waiting dead letters of this queue back into it, in slices, as {@link #promoteAll(Predicate, long)}.
+     */
+    CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit);
+
+    /**
+     * Drops the dead letters of this queue that are too old or too many, the oldest first; those that a consumer of
+     * dead letters holds are left alone.
+     *
+     * @param retention for how long they are kept after they were given up, or after a consumer of dead letters
+     *     returned them; zero for ever
+     * @param maximum how many are kept; 0 for any number
+     * @return how many were dropped
+     */
+    CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum);
+
+    /**
+     * Searches all messages for those that neither wait nor are being delivered, as an evicted or deleted key
+     * leaves them behind, and lets them wait again: due when they were if that is still known, else now. In slices,
+     * while others go on: what is being delivered or was just finished is left alone. Logs what was amiss. The {@link
+     * #deadLetters()} are checked by a call of their own.
+     *
+     * @return what was found; it may be asked for again after a failure, which leaves the queue partly checked
+     */
+    CompletableFuture<CheckResult> check();
+
+    /** Reads the queue's figures. */
+    CompletableFuture<QueueStats> stats();
+
+    /**
+     * Counts how many waiting messages become due in each of several steps of time, without disturbing them, in O(log N) for each
+     * step and each priority in use. Of {@link #deadLetters()}, how many were given up in each step.
+     *
+     * <p>To find the densest second, split the fullest step that was counted by another outlook of that step alone, until the
+     * fullest one is a second: no step with fewer messages can hold a denser one. Bound the calls, because messages may be
+     * spread evenly.
+     *
+     * @param boundsMicros the bounds of the steps, in microseconds since the epoch by the Redis server's clock: 2 to 241, from 0
+     *     to {@link DueTime#MAX_MICROS}, each later than the one before
+     * @return of a queue with partitions the sums of all of them, which are asked one by one: a message that is moved meanwhile
+     *     counts where each of them had it
+     * @throws IllegalArgumentException if the bounds are no such ones
+     */
+    CompletableFuture<Outlook> outlook(List<Long> boundsMicros);
+
+    /**
+     * The same for equal steps.
+     *
+     * @param fromMicros where the first step begins, in microseconds since the epoch by the Redis server's clock; 0 for the
+     *     server's time now, which is asked for first
+     * @param step the length of a step, at least a microsecond
+     * @param steps how many, 1 to {@value Outlook#MAX_STEPS}
+     * @throws IllegalArgumentException as {@link Outlook#bounds}; of steps from now that end too late, the answer fails with it
+     */
+    default CompletableFuture<Outlook> outlook(long fromMicros, Duration step, int steps) {
+        List<Long> bounds = Outlook.bounds(fromMicros, step, steps);
+        return fromMicros > 0
+                ? outlook(bounds)
+                : outlook(List.of(0L, 1L)).thenCompose(now -> outlook(Outlook.bounds(now.timeMicros(), step, steps)));
+    }
+
+    /**
+     * Lists the consumers that were seen in the last day, also those that are suspended or full, and those that were killed. One
+     * that was stopped is not told of, nor is a receiver of single messages. Of the {@link #deadLetters()} it tells their own.
+     *
+     * @return the last seen first, each once, also where the queue has partitions; at most 10 000. Fails with a {@link
+     *     DelayQueueException}
+     */
+    CompletableFuture<List<ConsumerInfo>> consumers();
+
+    /** The Redis server's version, eviction policy and persistence, as far as it tells. */
+    CompletableFuture<ServerInfo> serverInfo();
+}

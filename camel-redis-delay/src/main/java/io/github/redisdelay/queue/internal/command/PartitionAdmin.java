@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.command;
+
+import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.internal.format.ChangeAction;
+import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.format.LittleEndian;
+import io.github.redisdelay.queue.internal.format.MessageRows;
+import io.github.redisdelay.queue.internal.format.PageCursor;
+import io.github.redisdelay.queue.internal.format.WireWord;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.request.RequestRouter;
+import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The calls to one partition that are about all of its messages. They change or read it in slices, and hold no state. */
+public final class PartitionAdmin {
+
+    private static final byte[] NOTHING = {};
+    private static final byte[] NEWEST = "newest".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] DEAD_LETTERS = "dead".getBytes(StandardCharsets.US_ASCII);
+    /** The most dead letters that {@code trim.lua} drops in one call. */
+    private static final int TRIM_SLICE = 100;
+
+    private final Partition partition;
+    private final QueueAddress address;
+    private final RequestRouter router;
+    private final UnbatchedCalls calls;
+
+    public PartitionAdmin(Partition partition) {
+        this.partition = partition;
+        this.address = partition.address();
+        this.router = partition.router();
+        this.calls = partition.calls();
+    }
+
+    String name() {
+        return address.name();
+    }
+
+    /** @param pause false to resume */
+    public Submission<Boolean> pause(boolean pause) {
+        return router.submit(new PauseCommand(address, pause));
+    }
+
+    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit) {
+        return durable(BulkChange.of(this, which, limit, stats -> {
+            // One microsecond apart, so that they stay in order.
+            AtomicLong time = new AtomicLong(stats.timeMicros());
+            return message -> message.dueMicros() <= stats.timeMicros()
+                    ? CompletableFuture.completedFuture(false)
+                    : partition
+                            .change(message.id(), ChangeAction.PROMOTE, time.getAndIncrement())
+                            .result()
+                            .thenApply(result -> result.dueMicros() > 0);
+        }));
+    }
+
+    /**
+     * Waits for replicas or the disk once more at the end. A bulk change that finds nothing left to change has sent nothing that
+     * waits, and the one before it may have failed in its wait.
+     */
+    private CompletableFuture<Long> durable(CompletableFuture<Long> change) {
+        return change.thenCompose(
+                count -> router.awaitDurable(address, "the changes of " + count + " messages were made", count));
+    }
+
+    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
+        return durable(BulkChange.of(this, which, limit, stats -> message -> partition.cancelDelayed(message.id())));
+    }
+
+    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit) {
+        return durable(BulkChange.of(
+                new PartitionAdmin(partition.deadLetters()),
+                which,
+                limit,
+                stats -> message -> partition
+                        .redrive(message.id(), null)
+                        .result()
+                        .thenApply(outcome -> outcome == RedriveOutcome.REDRIVEN)));
+    }
+
+    /** Drops the dead letters of this partition that are too old or too many, the oldest first. */
+    public CompletableFuture<Long> trim(Duration retention, long maximum) {
+        return trim(DueTime.toMicros(retention), maximum, 0);
+    }
+
+    private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
+        return calls.untilAnswered(address, LuaScript.TRIM, Digits.of(retentionMicros), Digits.of(maximum))
+                .thenCompose(reply -> {
+                    int dropped = (int) LittleEndian.of((byte[]) reply).getDouble();
+                    long all = before + dropped;
+                    return dropped < TRIM_SLICE
+                            ? CompletableFuture.completedFuture(all)
+                            : trim(retentionMicros, maximum, all);
+                });
+    }
+
+    /**
+     * The dead letters of a message, the newest first.
+     *
+     * @param time the time of the one to look for, in digits; empty for all
+     */
+    public CompletableFuture<List<DeadLetterId>> letters(String messageId, String time) {
+        return calls.untilAnswered(
+                        address,
+                        LuaScript.DEAD_LETTERS,
+                        messageId.getBytes(StandardCharsets.UTF_8),
+                        time.getBytes(StandardCharsets.US_ASCII))
+                .thenApply(reply -> ((List<?>) reply)
+                        .stream()
+                                .map(digits -> new DeadLetterId(
+                                        messageId, new String((byte[]) digits, StandardCharsets.US_ASCII)))
+                                .toList());
+    }
+
+    /** The next delayed messages. */
+    CompletableFuture<MessagePage> page(String cursor, int limit) {
+        char list = partition.isDeadLetters() ? 'D' : 'd';
+        PageCursor behind = PageCursor.of(list, PageStart.next(cursor));
+        return rows(MessageState.DELAYED, behind, limit)
+                .thenApply(rows -> MessageRows.page(rows, MessageState.DELAYED, limit, list, false));
+    }
+
+    /** The messages behind a position, as {@code browse.lua} answers them. */
+    public CompletableFuture<List<?>> rows(MessageState state, PageCursor behind, int limit) {
+        return calls.untilAnswered(
+                        address,
+                        LuaScript.BROWSE,
+                        WireWord.bytes(state),
+                        Digits.of(limit),
+                        behind.score().getBytes(StandardCharsets.US_ASCII),
+                        behind.id(),
+                        behind.newest() ? NEWEST : NOTHING)
+                .thenApply(reply -> (List<?>) reply);
+    }
+
+    public CompletableFuture<CheckResult> check() {
+        byte[] base = address.keys().base().getBytes(StandardCharsets.UTF_8);
+        byte[] kind = partition.isDeadLetters() ? DEAD_LETTERS : NOTHING;
+        return RepairScan.of(
+                        (partition.isDeadLetters() ? "dead letters of " : "") + address,
+                        partition.isDeadLetters(),
+                        (walk, cursor) -> RepairScan.isBegin(cursor)
+                                ? calls.untilExecuted(address, LuaScript.REPAIR, walk, cursor, base, kind)
+                                // A cursor is of one server: another one would go on with it anywhere.
+                                : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind))
+                .thenCompose(found -> router.awaitDurable(
+                        address, "a check made " + found.restored() + " messages wait again", found));
+    }
+
+    public CompletableFuture<QueueStats> stats() {
+        return calls.once(address, LuaScript.STATS).thenApply(bytes -> {
+            ByteBuffer reply = LittleEndian.of((byte[]) bytes);
+            return new QueueStats(
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (int) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble());
+        });
+    }
+
+    public CompletableFuture<Outlook> outlook(List<Long> bounds) {
+        return calls.untilAnswered(
+                        address,
+                        LuaScript.OUTLOOK,
+                        bounds.stream().map(Digits::of).toArray())
+                .thenApply(bytes -> {
+                    ByteBuffer reply = LittleEndian.of((byte[]) bytes);
+                    long time = (long) reply.getDouble();
+                    long before = (long) reply.getDouble();
+                    List<Long> counts = new ArrayList<>(bounds.size() - 1);
+                    while (reply.remaining() > Double.BYTES) {
+                        counts.add((long) reply.getDouble());
+                    }
+                    return new Outlook(time, bounds, counts, before, (long) reply.getDouble());
+                });
+    }
+
+    /** The consumers of this queue or partition, as {@code consumers.lua} answers them. */
+    public CompletableFuture<List<?>> consumerRows() {
+        return calls.once(address, LuaScript.CONSUMERS).thenApply(reply -> (List<?>) reply);
+    }
+
+    public CompletableFuture<ServerInfo> serverInfo() {
+        return calls.once(address, LuaScript.SERVER).thenApply(bytes -> {
+            String info = new String((byte[]) bytes, StandardCharsets.UTF_8);
+            String valkey = field(info, "valkey_version");
+            return new ServerInfo(
+                    valkey == null ? "Redis" : "Valkey",
+                    valkey != null ? valkey : Objects.requireNonNullElse(field(info, "redis_version"), "unknown"),
+                    Objects.requireNonNullElse(field(info, "maxmemory_policy"), "unknown"),
+                    field(info, "aof_enabled") == null ? null : "1".equals(field(info, "aof_enabled")));
+        });
+    }
+
+    private static String field(String info, String name) {
+        Matcher matcher = Pattern.compile("(?m)^" + name + ":([^\\r\\n]*)").matcher(info);
+        return matcher.find() ? matcher.group(1).trim() : null;
+    }
+}

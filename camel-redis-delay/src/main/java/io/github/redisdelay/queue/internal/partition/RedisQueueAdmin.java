@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.partition;
+
+import io.github.redisdelay.queue.CheckResult;
+import io.github.redisdelay.queue.ConsumerInfo;
+import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessagePage;
+import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
+import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.internal.command.PartitionAdmin;
+import io.github.redisdelay.queue.internal.format.ConsumerRows;
+import io.github.redisdelay.queue.internal.format.MessageRows;
+import io.github.redisdelay.queue.internal.format.PageCursor;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
+
+/** The administration of a queue over its partitions. A handle that holds no state. */
+final class RedisQueueAdmin implements QueueAdmin {
+
+    private final Partitions partitions;
+
+    RedisQueueAdmin(Partitions partitions) {
+        this.partitions = partitions;
+    }
+
+    @Override
+    public Submission<Boolean> pause() {
+        return partitions.submitToAll(one -> new PartitionAdmin(one).pause(true));
+    }
+
+    @Override
+    public Submission<Boolean> resume() {
+        return partitions.submitToAll(one -> new PartitionAdmin(one).pause(false));
+    }
+
+    /** Searches where the dead letter lies: in the partition of its message, whose id is another one. */
+    @Override
+    public CompletableFuture<List<DeadLetterId>> deadLettersOf(String id) {
+        partitions.checkNoDeadLetters("deadLettersOf");
+        ScheduleRequest.requireId(id, true);
+        PartitionAdmin ofMessage = new PartitionAdmin(partitions.ofMessage(id, true));
+        DeadLetterId one = DeadLetterId.parse(id);
+        if (one == null) {
+            return partitions.gate().ask(() -> ofMessage.letters(id, ""));
+        }
+        PartitionAdmin ofLetter = new PartitionAdmin(partitions.ofDeadLetter(id));
+        // A message may have an id that looks like a dead letter's.
+        return partitions.gate().ask(() -> ofLetter.letters(one.messageId(), one.time())
+                .thenCompose(found ->
+                        found.isEmpty() ? ofMessage.letters(id, "") : CompletableFuture.completedFuture(found)));
+    }
+
+    /**
+     * Merges a page of the next messages of each partition. A cursor is a score and an id, behind which every partition goes
+     * on.
+     */
+    @Override
+    public CompletableFuture<MessagePage> list(MessageState state, PageStart from, int limit) {
+        char list = letter(state, limit);
+        PageCursor behind = PageCursor.of(list, from);
+        boolean newest = behind.newest();
+        return partitions
+                .askAll(one -> one.rows(state, behind, limit))
+                .thenApply(
+                        rows -> MessageRows.page(MessageRows.merge(rows, limit, newest), state, limit, list, newest));
+    }
+
+    /**
+     * Checks what is asked of {@link #list}.
+     *
+     * @return the letter of the list, for cursors
+     */
+    private char letter(MessageState state, int limit) {
+        if (state != MessageState.DELAYED && state != MessageState.LEASED) {
+            throw new IllegalArgumentException(
+                    "messages in state " + state + " cannot be listed: only DELAYED or LEASED ones");
+        }
+        if (limit < 1 || limit > MAX_PAGE) {
+            throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_PAGE);
+        }
+        char letter = state == MessageState.LEASED ? 'l' : 'd';
+        return partitions.first().isDeadLetters() ? Character.toUpperCase(letter) : letter;
+    }
+
+    @Override
+    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit) {
+        return sum(limit, (one, left) -> one.promoteAll(which, left));
+    }
+
+    @Override
+    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
+        return sum(limit, (one, left) -> one.cancelAll(which, left));
+    }
+
+    @Override
+    public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit) {
+        partitions.checkNoDeadLetters("redriveAll");
+        return sum(limit, (one, left) -> one.redriveAll(which, left));
+    }
+
+    /** Changes one partition after the other, each with what is left of the limit, and counts the changes. */
+    private CompletableFuture<Long> sum(long limit, BiFunction<PartitionAdmin, Long, CompletableFuture<Long>> change) {
+        return partitions.inTurn(
+                0L, (sum, one) -> change.apply(one, limit - sum).thenApply(count -> sum + count));
+    }
+
+    /** Drops the dead letters that are too old in each partition, and then the oldest ones of all partitions. */
+    @Override
+    public CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum) {
+        partitions.checkNoDeadLetters("trimDeadLetters");
+        if (retention.isNegative() || maximum < 0) {
+            throw new IllegalArgumentException(
+                    "retention " + retention + " and maximum " + maximum + " must not be negative");
+        }
+        if (partitions.all().size() == 1) {
+            return sum(Long.MAX_VALUE, (one, left) -> one.trim(retention, maximum));
+        }
+        CompletableFuture<Long> old = retention.isZero()
+                ? CompletableFuture.completedFuture(0L)
+                : sum(Long.MAX_VALUE, (one, left) -> one.trim(retention, 0));
+        QueueAdmin letters = new RedisQueueAdmin(partitions.deadLetters());
+        return maximum == 0 ? old : old.thenCompose(dropped -> dropOldest(letters, maximum, dropped));
+    }
+
+    private CompletableFuture<Long> dropOldest(QueueAdmin letters, long maximum, long before) {
+        return letters.stats().thenCompose(stats -> {
+            long excess = stats.delayed() - maximum;
+            if (excess <= 0) {
+                return CompletableFuture.completedFuture(before);
+            }
+            // The count is read after the page, so what others drop in between lowers it.
+            int limit = (int) Math.min(excess, MAX_PAGE);
+            return letters.list(MessageState.DELAYED, PageStart.first(), limit)
+                    .thenCompose(page -> letters.stats()
+                            .thenCompose(now -> Partitions.allOf(page.messages().stream()
+                                    .limit(Math.max(0, now.delayed() - maximum))
+                                    .map(letter -> drop(letter.id()))
+                                    .toList())))
+                    .thenCompose(drops -> {
+                        long dropped = drops.stream().filter(done -> done).count();
+                        long all = before + dropped;
+                        return excess > limit && dropped > 0
+                                ? dropOldest(letters, maximum, all)
+                                : CompletableFuture.completedFuture(all);
+                    });
+        });
+    }
+
+    private CompletableFuture<Boolean> drop(String deadLetterId) {
+        try {
+            return partitions.ofDeadLetter(deadLetterId).deadLetters().cancelDelayed(deadLetterId);
+        } catch (IllegalArgumentException e) {
+            // An id that another client has written, and that this client's calls refuse.
+            return CompletableFuture.completedFuture(false);
+        }
+    }
+
+    @Override
+    public CompletableFuture<CheckResult> check() {
+        return partitions.inTurn(new CheckResult(0, 0, 0, 0), (sum, one) -> one.check()
+                .thenApply(found -> MergedAnswers.of(sum, found)));
+    }
+
+    @Override
+    public CompletableFuture<QueueStats> stats() {
+        return partitions.merged(PartitionAdmin::stats, MergedAnswers::of);
+    }
+
+    @Override
+    public CompletableFuture<Outlook> outlook(List<Long> boundsMicros) {
+        List<Long> bounds = List.copyOf(boundsMicros);
+        checkBounds(bounds);
+        return partitions.merged(one -> one.outlook(bounds), MergedAnswers::of);
+    }
+
+    /** Checks what is asked of {@link #outlook}. */
+    private static void checkBounds(List<Long> bounds) {
+        int most = Outlook.MAX_STEPS + 1;
+        if (bounds.size() < 2 || bounds.size() > most) {
+            throw new IllegalArgumentException(
+                    "an outlook of " + bounds.size() + " bounds: there must be from 2 to " + most);
+        }
+        long least = 0;
+        for (long bound : bounds) {
+            if (bound < least || bound > DueTime.MAX_MICROS) {
+                throw new IllegalArgumentException("bound " + bound + " of an outlook: it must be from " + least
+                        + " to " + DueTime.MAX_MICROS + " microseconds since the epoch, later than the bound before");
+            }
+            least = bound + 1;
+        }
+    }
+
+    @Override
+    public CompletableFuture<List<ConsumerInfo>> consumers() {
+        return partitions.askAll(PartitionAdmin::consumerRows).thenApply(ConsumerRows::merge);
+    }
+
+    @Override
+    public CompletableFuture<ServerInfo> serverInfo() {
+        return partitions.merged(PartitionAdmin::serverInfo, MergedAnswers::of);
+    }
+}
