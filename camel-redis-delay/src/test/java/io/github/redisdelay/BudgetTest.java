@@ -31,8 +31,6 @@ class BudgetTest {
     private static final Map<String, Integer> LARGER_CLASSES = Map.of(
             "RedisDelayConfiguration", 450,
             "ConsumerLoop", 410,
-            "RedisDelayQueue", 400,
-            "PartitionedQueue", 360,
             "RequestBatcher", 340,
             "ConsumerDeliveries", 330);
 

@@ -693,8 +693,8 @@ class WaitersIT extends RealQueueIT {
                             .againMicros());
                 }
                 assertThat(expected.get(0)).isPositive().isLessThan(expected.get(1));
-                QueueSnapshot before =
-                        QueueSnapshot.read(redisson, full.address().keys());
+                QueueSnapshot before = QueueSnapshot.read(
+                        redisson, full.partitions().get(0).address().keys());
                 assertThat(before.keys().get("waiters")).hasSize(2);
                 assertThatThrownBy(() -> get(full.schedule(ScheduleRequest.of("b", new byte[1], DueTime.now()))))
                         .hasMessageContaining("no memory left");
