@@ -489,7 +489,7 @@ class HostileDataSecurityIT extends RealQueueIT {
     private void schedulePast(String id) {
         add(id, "1");
         redis(
-                "return redis.call('PUBLISH', ARGV[1], '0 ' .. ARGV[2])",
+                "return redis.call('PUBLISH', ARGV[1], '1 0 ' .. ARGV[2])",
                 List.of(keys().key("messages")),
                 ClientAccess.consumers(counted).wakeups().name(),
                 keys().base());

@@ -159,7 +159,7 @@ class PauseIT extends RealQueueIT {
             String text = text(message);
             // In a new hour a session's first call tries a wake-up on its own consumer, for the end of its safety
             // interval.
-            if (text.endsWith(" " + keys().base()) && Long.parseLong(text.split(" ")[0]) < 20_000_000) {
+            if (text.endsWith(" " + keys().base()) && Long.parseLong(text.split(" ")[1]) < 20_000_000) {
                 wakeUps.add(text);
             }
         });
@@ -188,7 +188,7 @@ class PauseIT extends RealQueueIT {
             assertThat(claimCalls.get() - claimsBefore).isLessThanOrEqualTo(2);
             get(queue.admin().resume());
             next(received);
-            Awaitility.await().untilAsserted(() -> assertThat(wakeUps).containsExactly("0 " + keys().base()));
+            Awaitility.await().untilAsserted(() -> assertThat(wakeUps).containsExactly("1 0 " + keys().base()));
         } finally {
             topic.removeListener(listener);
             other.close();
@@ -198,7 +198,7 @@ class PauseIT extends RealQueueIT {
     /** Publishes something on a topic and waits for it. */
     private static void awaitEcho(RTopic topic) throws InterruptedException {
         CountDownLatch arrived = new CountDownLatch(1);
-        byte[] echo = bytes("0 echo-" + System.nanoTime());
+        byte[] echo = bytes("1 0 echo-" + System.nanoTime());
         int id = topic.addListener(byte[].class, (channel, message) -> {
             if (Arrays.equals(message, echo)) {
                 arrived.countDown();

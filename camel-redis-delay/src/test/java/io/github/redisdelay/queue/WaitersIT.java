@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.PatientCaller;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.consume.ConsumerHeartbeat;
 import io.github.redisdelay.queue.internal.consume.RedisClaimCalls;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
@@ -82,7 +83,7 @@ class WaitersIT extends RealQueueIT {
             if (listens) {
                 // A session's first call calls its consumer, to find out whether that is allowed.
                 claim(0, false, SAFETY);
-                assertThat(heard()).containsExactly(SAFETY + " " + keys.base());
+                assertThat(heard()).containsExactly("1 " + SAFETY + " " + keys.base());
                 heard.clear();
             }
         }
@@ -114,7 +115,7 @@ class WaitersIT extends RealQueueIT {
             topic.publish(bytes(mark));
             await().until(() -> heard.contains(mark));
             // The preflight of a session's first call in a new hour calls its own consumer.
-            String preflight = LONG_SAFETY + " " + keys().base();
+            String preflight = "1 " + LONG_SAFETY + " " + keys().base();
             return heard.stream()
                     .filter(what -> !what.startsWith("mark") && !what.equals(preflight))
                     .toList();
@@ -169,7 +170,7 @@ class WaitersIT extends RealQueueIT {
     }
 
     private String call(long wait) {
-        return wait + " " + keys().base();
+        return "1 " + wait + " " + keys().base();
     }
 
     // The promises of consumers.
@@ -600,7 +601,7 @@ class WaitersIT extends RealQueueIT {
         ofDead.look();
         int before = waiter("w").heard().size();
         giveUp("a", 0);
-        assertThat(ofDead.heard()).containsExactly("0 " + keys().dead().base());
+        assertThat(ofDead.heard()).containsExactly("1 0 " + keys().dead().base());
         int called = waiter("w").heard().size() - before;
         assertThat(called).as("calls when it was scheduled").isEqualTo(1);
         assertThat(idle(keys().dead())).containsOnlyKeys(ofDead.member);
@@ -728,7 +729,8 @@ class WaitersIT extends RealQueueIT {
                             .filter(m -> m.endsWith(" "
                                     + ClientAccess.consumers(client).wakeups().name())))
                     .hasSize(2)
-                    .allMatch(m -> m.matches("c\\d+ redis-delay:wakeup:[0-9a-f]{32}"));
+                    .allMatch(
+                            m -> m.matches("c\\d+-" + ConsumerHeartbeat.VERSION + " redis-delay:wakeup:[0-9a-f]{32}"));
             assertThat(idle().keySet().stream()
                             .filter(m -> m.endsWith(" "
                                     + ClientAccess.consumers(other).wakeups().name())))

@@ -115,7 +115,8 @@ public final class ConsumerStarter {
         }
         return new RedisClaimCalls(
                 sessions.session("c" + number),
-                ((receiversCount ? "c" : "~c") + number + " " + wakeups.name()).getBytes(StandardCharsets.UTF_8),
+                ((receiversCount ? "c" : "~c") + number + "-" + ConsumerHeartbeat.VERSION + " " + wakeups.name())
+                        .getBytes(StandardCharsets.UTF_8),
                 queue,
                 redis,
                 timers,

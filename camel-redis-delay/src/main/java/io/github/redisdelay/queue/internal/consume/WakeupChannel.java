@@ -208,18 +208,18 @@ public final class WakeupChannel {
     }
 
     private void heard(byte[] message) {
-        String text = new String(message, StandardCharsets.UTF_8);
-        int space = text.indexOf(' ');
-        if (space < 0) {
+        // Version, wait, base key. One of another version is no reason not to check.
+        String[] parts = new String(message, StandardCharsets.UTF_8).split(" ", 3);
+        if (parts.length < 3) {
             return;
         }
         long wait;
         try {
-            wait = Math.max(0, Long.parseLong(text.substring(0, space)));
+            wait = parts[0].equals("1") ? Math.max(0, Long.parseLong(parts[1])) : 0;
         } catch (NumberFormatException e) {
             wait = 0; // not from a script of ours; to check does no harm
         }
-        for (WakeupListener listener : listenersOf.getOrDefault(text.substring(space + 1), Set.of())) {
+        for (WakeupListener listener : listenersOf.getOrDefault(parts[2], Set.of())) {
             listener.wakeUp(wait);
         }
     }

@@ -1,7 +1,8 @@
 -- Included where something may become due earlier than consumers know, after queue.lua: who is woken for it.
 --
 -- waiters: sorted set of the consumers that could take a message -> when each has promised to come, in microseconds
---     member: a name of the consumer's own without spaces, a space, the channel on which its client listens. A name that
+--     member: a name of the consumer's own without spaces, which ends with '-' and the version of its client; a space; the
+--     channel on which its client listens. A name that
 --     begins with '~' belongs to a client for which the number of receivers that PUBLISH answers says nothing, as in a
 --     cluster
 --
@@ -18,13 +19,13 @@ local WAKEUP_OVERDUE_MICROS = 25000
 local WAKEUP_MOST_DEAD = 64
 
 -- Wakes a consumer's client: something will be due in so many microseconds. Returns whether that may have been heard.
--- message: wait in microseconds, space, the queue's base key
+-- message: 1, the version of this form; wait in microseconds; the queue's base key; with a space between them
 local function wakeup_send(member, base, micros)
   local name, channel = string.match(member, '^(%S+) (.+)$')
   if not name then
     return false
   end
-  local heard = redis.call('PUBLISH', channel, string.format('%.0f', micros) .. ' ' .. base)
+  local heard = redis.call('PUBLISH', channel, '1 ' .. string.format('%.0f', micros) .. ' ' .. base)
   return heard > 0 or string.byte(name) == 126
 end
 

@@ -88,8 +88,8 @@ class WakeupChannelIT {
         RecordingListener two = added(channel, "p:{orders}");
         RecordingListener other = added(channel, "p:{orders}:dead");
         RecordingListener spaced = added(channel, "p:{my orders}");
-        publish("1500 p:{orders}");
-        publish("0 p:{my orders}");
+        publish("1 1500 p:{orders}");
+        publish("1 0 p:{my orders}");
         await().until(() -> one.waits.size() + two.waits.size() + spaced.waits.size() == 3);
         assertThat(one.waits).containsExactly(1500L);
         assertThat(two.waits).containsExactly(1500L);
@@ -102,12 +102,13 @@ class WakeupChannelIT {
         RecordingListener listener = added(channel, "q");
         publish("nospace");
         publish("");
-        publish("-5 q");
-        publish("1e3 q");
-        publish("99999999999999999999999 q");
-        publish("7 q");
-        await().until(() -> listener.waits.size() == 4);
-        assertThat(listener.waits).containsExactlyInAnyOrder(0L, 0L, 0L, 7L);
+        publish("1 -5 q");
+        publish("1 1e3 q");
+        publish("1 99999999999999999999999 q");
+        publish("1 7 q");
+        publish("2 of-another-version q");
+        await().until(() -> listener.waits.size() == 5);
+        assertThat(listener.waits).containsExactlyInAnyOrder(0L, 0L, 0L, 7L, 0L);
         assertThat(listener.passes.get()).isLessThanOrEqualTo(1);
     }
 
@@ -132,7 +133,7 @@ class WakeupChannelIT {
     void should_subscribe_again_for_one_who_comes_after_the_last_has_gone() throws Exception {
         for (int i = 0; i < 20; i++) {
             RecordingListener listener = added(channel, "q");
-            publish("3 q");
+            publish("1 3 q");
             await().until(() -> listener.waits.contains(3L));
             channel.remove("q", listener);
         }
@@ -160,7 +161,7 @@ class WakeupChannelIT {
             channel.remove("q", listener);
         }
         RecordingListener last = added(channel, "q");
-        publish("3 q");
+        publish("1 3 q");
         await().until(() -> last.waits.contains(3L));
         assertThat(topic.countSubscribers()).isEqualTo(1);
         assertThat(topic.countListeners()).isEqualTo(2);
@@ -183,7 +184,7 @@ class WakeupChannelIT {
                 }
                 await().atMost(Duration.ofSeconds(20)).until(() -> listener.passes.get() > passes);
                 await().until(() -> {
-                    own.publish("3 q".getBytes(StandardCharsets.UTF_8));
+                    own.publish("1 3 q".getBytes(StandardCharsets.UTF_8));
                     return listener.waits.contains(3L);
                 });
                 lonely.close().get(10, TimeUnit.SECONDS);
@@ -241,7 +242,7 @@ class WakeupChannelIT {
                     if (listener.passes.get() == passes) {
                         return false;
                     }
-                    own.publish("3 q".getBytes(StandardCharsets.UTF_8));
+                    own.publish("1 3 q".getBytes(StandardCharsets.UTF_8));
                     return listener.waits.contains(3L);
                 });
                 lonely.close().get(10, TimeUnit.SECONDS);
@@ -278,7 +279,7 @@ class WakeupChannelIT {
                 });
                 // A connection of the pool may still be broken, and this client repeats nothing.
                 await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> {
-                    own.publish("3 q".getBytes(StandardCharsets.UTF_8));
+                    own.publish("1 3 q".getBytes(StandardCharsets.UTF_8));
                     return listener.waits.contains(3L);
                 });
                 lonely.close().get(10, TimeUnit.SECONDS);
