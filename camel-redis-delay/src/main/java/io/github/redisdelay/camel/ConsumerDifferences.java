@@ -25,8 +25,8 @@ final class ConsumerDifferences {
 
     private static Map<String, Function<ConsumerSettings, Object>> deciding() {
         Map<String, Function<ConsumerSettings, Object>> options = new LinkedHashMap<>();
-        options.put("visibilityTimeout", settings -> settings.claims().visibilityTimeout());
-        options.put("maximumVisibilityExtension", settings -> settings.claims().maximumExtension());
+        options.put("visibilityTimeout", settings -> settings.options().visibilityTimeout());
+        options.put("maximumVisibilityExtension", settings -> settings.options().maximumExtension());
         options.put("maximumRedeliveries", settings -> settings.retries().maximumRedeliveries());
         options.put("redeliveryDelay", settings -> settings.retries().redeliveryDelay());
         options.put("backOffMultiplier", settings -> settings.retries().backOffMultiplier());

@@ -323,7 +323,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
 
     @ManagedAttribute(description = "How many exchanges may be under way at a time")
     public int getConcurrentConsumers() {
-        return settings.claims().concurrentConsumers();
+        return settings.exchanges();
     }
 
     /** From now on, until Camel makes the route's consumer anew as it is started again. Work under way goes on. */

@@ -169,7 +169,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
             DelayQueue queue = settings.deadLetters() ? whole.deadLetters() : whole;
             opened = new Opened(
                     client,
-                    queue.receiver(settings.claims(), new Listener()),
+                    queue.receiver(settings.options(), new Listener()),
                     settings.policy(),
                     new DeliveryReport(
                             new LongAdder(),

@@ -263,7 +263,7 @@ class OptionsTest {
                 .asString()
                 .contains("option 'delay' has no effect on a consumer");
         assertThat(shared.producerSettings().due()).isEqualTo(DueTime.after(Duration.ofMinutes(1)));
-        assertThat(shared.consumerSettings().claims().concurrentConsumers()).isEqualTo(4);
+        assertThat(shared.consumerSettings().exchanges()).isEqualTo(4);
     }
 
     @Test

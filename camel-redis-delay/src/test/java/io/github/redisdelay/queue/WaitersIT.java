@@ -467,7 +467,7 @@ class WaitersIT extends RealQueueIT {
         schedule("a", IN_AN_HOUR);
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        all.get(2).claims.leave(FakeHost.randomClaimId());
+        all.get(2).claims.leave(FakeHost.randomClaimId()).run();
         await().until(() -> all.get(2).promise() == null);
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
     }
@@ -702,7 +702,7 @@ class WaitersIT extends RealQueueIT {
                 assertThat(QueueSnapshot.read(
                                 redisson, full.partitions().get(0).address().keys()))
                         .isEqualTo(before);
-                first.leave(FakeHost.randomClaimId());
+                first.leave(FakeHost.randomClaimId()).run();
                 await().until(() -> QueueSnapshot.read(
                                         redisson,
                                         full.partitions().get(0).address().keys())

@@ -39,8 +39,6 @@ public final class ConsumerDeliveries implements DeliveryHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConsumerDeliveries.class);
 
-    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     /** The longest wait until Redis has heard that a consumer has stopped. */
     private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -73,9 +71,6 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     /** The threads that are in the processor of a consumer without a route. */
     private final Set<Thread> processing = ConcurrentHashMap.newKeySet();
 
-    /** The monitor on which a thread waits for the end of all exchanges. */
-    private final Object end = new Object();
-
     /**
      * @param consumer makes and takes the exchanges
      * @param handler an exception handler of the user's; null if there is none
@@ -105,14 +100,14 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     private BatchCollector collector(ConsumerSettings settings) {
-        Duration third = settings.claims().visibilityTimeout().dividedBy(3);
+        Duration third = settings.options().visibilityTimeout().dividedBy(3);
         Duration patience = settings.batches()
                 .timeout()
                 .plus(third.compareTo(BatchCollector.PATIENCE) < 0 ? third : BatchCollector.PATIENCE);
         return new BatchCollector(
                 settings.batches(),
                 patience,
-                settings.claims().concurrentConsumers(),
+                settings.exchanges(),
                 threads.timers(),
                 routing,
                 this::route,
@@ -130,7 +125,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         shown = inSentence;
         // To collect a batch takes no time, and must not take the thread that the batch needs.
         Executor taking = batches == null ? routing : threads.executor();
-        DelayQueueConsumer started = queue.consume(settings.claims(ConsumerNames.full(name)), taking, this);
+        DelayQueueConsumer started = queue.consume(settings.claiming(ConsumerNames.full(name)), taking, this);
         gate = new ConsumptionGate(started, () -> !suspended && (batches == null || batches.wantsMore()));
         claims = started;
         claimingChanged();
@@ -153,10 +148,10 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     public void setConcurrentConsumers(ConsumerSettings changed) {
         settings = changed;
         if (batches != null) {
-            batches.setExchanges(changed.claims().concurrentConsumers());
+            batches.setExchanges(changed.exchanges());
         }
         if (claims != null) {
-            claims.setConcurrentConsumers(changed.claims("").concurrentConsumers());
+            claims.setConcurrentConsumers(changed.slots());
         }
     }
 
@@ -244,7 +239,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     private void route(DeliveryCompletion message) {
-        route(List.of(message), this::ended, exchange -> ExchangeFiller.fill(exchange, message, mapper));
+        route(List.of(message), () -> {}, exchange -> ExchangeFiller.fill(exchange, message, mapper));
     }
 
     /** Begins a batch. */
@@ -261,11 +256,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
             batches.finished();
             return;
         }
-        Runnable completed = () -> {
-            batches.finished();
-            ended();
-        };
-        route(held, completed, exchange -> ExchangeFiller.fill(exchange, held, mapper));
+        route(held, batches::finished, exchange -> ExchangeFiller.fill(exchange, held, mapper));
     }
 
     private void route(List<DeliveryCompletion> messages, Runnable completed, Consumer<Exchange> filler) {
@@ -299,34 +290,20 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         }
     }
 
-    /** Wakes the thread that waits for the end of all exchanges. */
-    private void ended() {
-        if (consumer.getRoute() != null) {
-            return; // Camel waits for a route's work; no thread waits here
-        }
-        synchronized (end) {
-            end.notifyAll();
-        }
-    }
-
     /**
      * Waits until nothing is worked on, as Camel does for a route; not in the work itself, which would wait for its own end,
      * and no longer when the thread is interrupted.
      */
     private void awaitEnd(long nanos) {
-        if (processing.contains(Thread.currentThread())) {
-            return;
-        }
-        long deadline = System.nanoTime() + nanos;
-        synchronized (end) {
-            try {
-                for (long left = nanos; left > 0 && claims.underWay() > 0; left = deadline - System.nanoTime()) {
-                    // No signal comes for a delivery that is given back without having been begun.
-                    TimeUnit.NANOSECONDS.timedWait(end, Math.min(left, LOOK_NANOS));
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
+        long end = System.nanoTime() + nanos;
+        try {
+            while (!processing.contains(Thread.currentThread())
+                    && claims.underWay() > 0
+                    && System.nanoTime() - end < 0) {
+                TimeUnit.MILLISECONDS.sleep(10);
             }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -377,8 +354,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
 
     @Override
     public void overdueWhileFull(Duration age, Delivery longestRunning) {
-        standstill.overdue(
-                age, shown, settings.claims("").concurrentConsumers(), longestRunning, underWay.get(longestRunning));
+        standstill.overdue(age, shown, settings.slots(), longestRunning, underWay.get(longestRunning));
     }
 
     @Override

@@ -14,7 +14,7 @@ import java.util.random.RandomGenerator;
  * The settings of a consumer. {@code OptionReader} makes them of the options of its endpoint, which it checks.
  *
  * @param deadLetters whether it consumes the dead letters of its queue
- * @param claims how it claims and holds messages, for one message an exchange
+ * @param options how it claims and holds messages, with a slot for each exchange
  * @param retries the redelivery policy; of dead letters, without a limit
  * @param deadLetter whether what is given up is kept among the dead letters
  * @param keepExpired whether what is expired is, too
@@ -24,7 +24,7 @@ import java.util.random.RandomGenerator;
  */
 public record ConsumerSettings(
         boolean deadLetters,
-        ConsumerOptions claims,
+        ConsumerOptions options,
         RetryPolicy retries,
         boolean deadLetter,
         boolean keepExpired,
@@ -53,7 +53,7 @@ public record ConsumerSettings(
      * @throws IllegalArgumentException if it is less than 1
      */
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
-        ConsumerOptions changed = claims(concurrentConsumers, claims.name());
+        ConsumerOptions changed = options(concurrentConsumers, options.name());
         return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, executor);
     }
 
@@ -66,19 +66,28 @@ public record ConsumerSettings(
                         retries, deadLetter, keepExpired, ConsumerNames.HOST, InstantSource.system(), random);
     }
 
-    /** The options by which the queue layer claims. */
-    public ConsumerOptions claims(String name) {
-        long slots = (long) claims.concurrentConsumers() * (batches == null ? 1 : batches.size());
-        return claims((int) Math.min(slots, Integer.MAX_VALUE), name);
+    /** The number of exchanges that may be under way at a time. */
+    public int exchanges() {
+        return options.concurrentConsumers();
     }
 
-    private ConsumerOptions claims(int concurrentConsumers, String name) {
+    /** The number of messages that these exchanges hold: as many each as a batch has. */
+    public int slots() {
+        return (int) Math.min((long) exchanges() * (batches == null ? 1 : batches.size()), Integer.MAX_VALUE);
+    }
+
+    /** The options by which the queue layer claims for these slots. */
+    public ConsumerOptions claiming(String name) {
+        return options(slots(), name);
+    }
+
+    private ConsumerOptions options(int concurrentConsumers, String name) {
         return new ConsumerOptions(
                 concurrentConsumers,
-                claims.maxMessagesPerPoll(),
-                claims.visibilityTimeout(),
-                claims.extendVisibility(),
-                claims.maximumExtension(),
+                options.maxMessagesPerPoll(),
+                options.visibilityTimeout(),
+                options.extendVisibility(),
+                options.maximumExtension(),
                 name);
     }
 }

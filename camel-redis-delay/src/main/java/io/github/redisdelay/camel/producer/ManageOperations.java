@@ -113,7 +113,7 @@ public record ManageOperations(
                 setPaused(
                         "the end of the pause of ",
                         () -> logged(target, dead, "resumed", target.admin().resume()));
-            case CHECK -> new RepeatableCall<>(() -> check(target, dead), this::put);
+            case CHECK -> RepeatableCall.send(() -> check(target, dead), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
     }
@@ -157,7 +157,7 @@ public record ManageOperations(
         boolean dead = settings.state() == MessageScope.DEAD;
         IdHeaders ids = choice.ids(operation, message, dead, () -> heldLetters(exchange));
         return ids == null
-                ? new RepeatableCall<>(() -> all.send(choice.which(), choice.most()), this::putCount)
+                ? RepeatableCall.send(() -> all.send(choice.which(), choice.most()), this::putCount)
                 : some.apply(ids);
     }
 
@@ -215,16 +215,16 @@ public record ManageOperations(
             Function<T, Change> change) {
         PendingChanges.Results<T> results = new ChangeHeaders(queue.name(), ids.list(), deadLetters).results(change);
         if (!deadLetters || ids.known()) {
-            return new PendingChanges<>(ids.list(), send(ids.ids(), call), results);
+            return PendingChanges.of(ids.list(), send(ids.ids(), call), results);
         }
         List<String> held = heldLetters(exchange);
-        return new PendingChanges<>(
+        return PendingChanges.send(
                 ids.list(), () -> letters(ids, held).thenApply(letters -> send(letters, call)), results);
     }
 
     private <T> List<PendingChange<T>> send(List<String> ids, Function<String, Submission<T>> call) {
         return queue.together(() -> ids.stream()
-                .map(id -> new PendingChange<>(id, queue, "the change of ", () -> call.apply(id)))
+                .map(id -> PendingChange.send(id, queue, "the change of ", () -> call.apply(id)))
                 .toList());
     }
 
@@ -338,9 +338,9 @@ public record ManageOperations(
     }
 
     private PendingRequest setPaused(String what, Supplier<Submission<Boolean>> call) {
-        return new PendingChanges<>(
+        return PendingChanges.of(
                 false,
-                List.of(new PendingChange<>(null, queue, what, call)),
+                List.of(PendingChange.send(null, queue, what, call)),
                 (changes, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
     }
 }

@@ -30,12 +30,17 @@ final class PendingChange<T> {
      * @param what begins the change's name in errors, such as {@code the pause of}
      * @param call sends the change; is called again only if the first call certainly had no effect
      */
-    PendingChange(String id, DelayQueue queue, String what, Supplier<Submission<T>> call) {
+    static <T> PendingChange<T> send(String id, DelayQueue queue, String what, Supplier<Submission<T>> call) {
+        PendingChange<T> change = new PendingChange<>(id, queue, what, call);
+        change.send();
+        return change;
+    }
+
+    private PendingChange(String id, DelayQueue queue, String what, Supplier<Submission<T>> call) {
         this.id = id;
         this.what = () -> queue.server() + " did not answer in time again; " + what
                 + (id == null ? "" : "message '" + id + "' of ") + "queue '" + queue.name() + "'";
         this.call = call;
-        send();
     }
 
     private PendingChange(String id, Exception refusal) {

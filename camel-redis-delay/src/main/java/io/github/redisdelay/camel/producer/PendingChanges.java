@@ -15,7 +15,7 @@ final class PendingChanges<T> implements PendingRequest {
         void put(List<PendingChange<T>> changes, Message message) throws Exception;
     }
 
-    private final Supplier<CompletableFuture<List<PendingChange<T>>>> send;
+    private final Supplier<CompletableFuture<List<PendingChange<T>>>> send; // null if they have been sent
     private final boolean list;
     private final Results<T> results;
 
@@ -28,16 +28,25 @@ final class PendingChanges<T> implements PendingRequest {
      * @param list true for the changes of a list
      * @param send looks up and sends; is called again only if it failed
      */
-    PendingChanges(boolean list, Supplier<CompletableFuture<List<PendingChange<T>>>> send, Results<T> results) {
-        this.list = list;
-        this.send = send;
-        this.results = results;
-        sent = send.get();
+    static <T> PendingChanges<T> send(
+            boolean list, Supplier<CompletableFuture<List<PendingChange<T>>>> send, Results<T> results) {
+        return new PendingChanges<>(list, send, send.get(), results);
     }
 
     /** Changes that have been sent. */
-    PendingChanges(boolean list, List<PendingChange<T>> changes, Results<T> results) {
-        this(list, () -> CompletableFuture.completedFuture(changes), results);
+    static <T> PendingChanges<T> of(boolean list, List<PendingChange<T>> changes, Results<T> results) {
+        return new PendingChanges<>(list, null, CompletableFuture.completedFuture(changes), results);
+    }
+
+    private PendingChanges(
+            boolean list,
+            Supplier<CompletableFuture<List<PendingChange<T>>>> send,
+            CompletableFuture<List<PendingChange<T>>> sent,
+            Results<T> results) {
+        this.list = list;
+        this.send = send;
+        this.sent = sent;
+        this.results = results;
     }
 
     private boolean isSent() {

@@ -74,16 +74,16 @@ public record QueryOperations(
                     throw new IllegalArgumentException("operation 'get' needs the id of a message: set header '"
                             + RedisDelayConstants.SCHEDULE_ID + "'");
                 }
-                yield new RepeatableCall<>(() -> find(id), (found, result) -> put(id, found, result, exchange));
+                yield RepeatableCall.send(() -> find(id), (found, result) -> put(id, found, result, exchange));
             }
             case LIST -> {
                 Object cursor = message.getHeader(RedisDelayConstants.CURSOR);
                 String from = cursor == null ? null : cursor.toString();
                 Integer limit = MessageChoice.limitOf(message);
-                yield new RepeatableCall<>(() -> page(from, limit == null ? settings.limit() : limit), this::put);
+                yield RepeatableCall.send(() -> page(from, limit == null ? settings.limit() : limit), this::put);
             }
             case STATS ->
-                new RepeatableCall<>(
+                RepeatableCall.send(
                         () -> target(settings.state() == MessageScope.DEAD)
                                 .admin()
                                 .stats(),
@@ -92,14 +92,14 @@ public record QueryOperations(
                             result.setBody(QueueFigure.of(stats));
                         });
             case OUTLOOK ->
-                new RepeatableCall<>(this::outlook, (outlook, result) -> {
+                RepeatableCall.send(this::outlook, (outlook, result) -> {
                     result.setHeader(RedisDelayConstants.QUEUE, queue.name());
                     result.setBody(settings.outlook().figures(outlook));
                 });
             case QUEUES -> {
                 // Names are short: all of them, unless the endpoint or the message sets a limit.
                 Integer limit = settings.choice().with(message).limit();
-                yield new RepeatableCall<>(
+                yield RepeatableCall.send(
                         () -> queues.apply(limit == null ? DelayQueueClient.MAX_QUEUES : limit), QueryOperations::put);
             }
             default -> throw new IllegalArgumentException("operation '" + operation + "' is not a query");

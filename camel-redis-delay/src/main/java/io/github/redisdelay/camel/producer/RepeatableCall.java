@@ -22,10 +22,15 @@ public final class RepeatableCall<T> implements PendingRequest {
     // Used by one thread at a time.
     private CompletableFuture<T> answer;
 
-    public RepeatableCall(Supplier<CompletableFuture<T>> call, Results<T> results) {
+    private RepeatableCall(Supplier<CompletableFuture<T>> call, CompletableFuture<T> answer, Results<T> results) {
         this.call = call;
+        this.answer = answer;
         this.results = results;
-        answer = call.get();
+    }
+
+    /** Sends the call. */
+    public static <T> RepeatableCall<T> send(Supplier<CompletableFuture<T>> call, Results<T> results) {
+        return new RepeatableCall<>(call, call.get(), results);
     }
 
     @Override

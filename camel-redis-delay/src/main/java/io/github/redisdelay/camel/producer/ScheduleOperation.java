@@ -59,7 +59,7 @@ public record ScheduleOperation(
         Message message = exchange.getMessage();
         String id = IdHeaders.single(message);
         ScheduleHeaders headers = new ScheduleHeaders(message, message, settings);
-        return new PendingChanges<>(false, List.of(schedule(id, headers, exchange, exchange)), this::putOne);
+        return PendingChanges.of(false, List.of(schedule(id, headers, exchange, exchange)), this::putOne);
     }
 
     /**
@@ -81,7 +81,7 @@ public record ScheduleOperation(
                 held == null || held.isOver() ? null : held.delivery().claimId();
         ScheduleRequest request =
                 new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, settings.maximumQueueLength());
-        return new PendingChange<>(id, queue, "", () -> {
+        return PendingChange.send(id, queue, "", () -> {
             Submission<ScheduleResult> submission = queue.schedule(request);
             if (held != null || meters != Meters.Producing.NONE || MessageLog.isOn()) {
                 submission.outcome().whenComplete((result, error) -> {
@@ -131,7 +131,7 @@ public record ScheduleOperation(
             }
             return sent;
         });
-        return new PendingChanges<>(true, elements, this::putAll);
+        return PendingChanges.of(true, elements, this::putAll);
     }
 
     private PendingChange<ScheduleResult> element(Object element, Exchange exchange) {

@@ -34,8 +34,8 @@ class ConsumerSettingsTest {
         assertThat(settings.keepExpired()).isTrue();
         assertThat(settings.limits().isNone()).isTrue();
         assertThat(settings.batches()).isNull();
-        assertThat(settings.claims("me").concurrentConsumers()).isOne();
-        assertThat(settings.claims("me").name()).isEqualTo("me");
+        assertThat(settings.claiming("me").concurrentConsumers()).isOne();
+        assertThat(settings.claiming("me").name()).isEqualTo("me");
     }
 
     @Test
@@ -47,12 +47,12 @@ class ConsumerSettingsTest {
             options.setBatchTimeout("250ms");
         });
         assertThat(settings.batches()).isEqualTo(new ConsumerSettings.Batches(50, Duration.ofMillis(250)));
-        assertThat(settings.claims("me").concurrentConsumers()).isEqualTo(150);
+        assertThat(settings.claiming("me").concurrentConsumers()).isEqualTo(150);
         ConsumerSettings many = settings(options -> {
             options.setBatching(true);
             options.setConcurrentConsumers(Integer.MAX_VALUE);
         });
-        assertThat(many.claims("me").concurrentConsumers()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(many.claiming("me").concurrentConsumers()).isEqualTo(Integer.MAX_VALUE);
     }
 
     @Test

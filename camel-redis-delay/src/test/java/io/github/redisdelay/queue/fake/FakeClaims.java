@@ -56,9 +56,9 @@ public final class FakeClaims implements ClaimCalls {
     }
 
     @Override
-    public void leave(ClaimId claimId) {
+    public Runnable leave(ClaimId claimId) {
         left++;
-        onLeave.run();
+        return onLeave;
     }
 
     @Override

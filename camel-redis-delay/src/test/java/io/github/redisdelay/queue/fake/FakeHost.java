@@ -37,6 +37,11 @@ public final class FakeHost implements ConsumerHost {
     }
 
     @Override
+    public CompletableFuture<Void> listen() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
     public CompletableFuture<QueueStats> stats() {
         CompletableFuture<QueueStats> answer = new CompletableFuture<>();
         statsAsked.add(answer);

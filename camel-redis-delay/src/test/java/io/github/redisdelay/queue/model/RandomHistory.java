@@ -355,7 +355,7 @@ public final class RandomHistory {
         }
         network.maxClaimBytes = random.nextInt(4) == 0 ? 1 + random.nextInt(100) : ClaimRequest.MAX_BYTES;
         if (random.nextInt(8) == 0) {
-            consumer.claims.leave(client.consumer.nextClaimId(random));
+            consumer.claims.leave(client.consumer.nextClaimId(random)).run();
             return;
         }
         int messages = 1 + random.nextInt(5);

@@ -103,6 +103,11 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     }
 
     @Override
+    public CompletableFuture<Void> listen() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
     public CompletableFuture<QueueStats> stats() {
         return CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0));
     }
@@ -169,19 +174,22 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     }
 
     @Override
-    public void leave(ClaimId claimId) {
+    public Runnable leave(ClaimId claimId) {
         if (claiming) {
             queue.fail("left the idle consumers while a claim was under way");
         }
         int number = ++sequence;
-        if (!queue.happens.test(0.05)) {
+        return () -> {
+            if (queue.happens.test(0.05)) {
+                return;
+            }
             queue.timers.schedule(queue.latency.getAsLong(), () -> {
                 if (number > executed) { // else a later claim was faster
                     executed = number;
                     queue.leave(this);
                 }
             });
-        }
+        };
     }
 
     @Override

@@ -40,7 +40,7 @@ final class ImportOperation implements ImportModule.Operation {
 
     @Override
     public PendingRequest send(BooleanSupplier wanted) {
-        return new RepeatableCall<>(() -> run(wanted), this::put);
+        return RepeatableCall.send(() -> run(wanted), this::put);
     }
 
     @Override

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
+import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.command.ScheduleCommand;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
-import io.github.redisdelay.queue.internal.request.RequestChannel;
 import io.github.redisdelay.queue.internal.request.RequestKind;
 import io.github.redisdelay.queue.internal.request.Session;
 import java.nio.ByteBuffer;
@@ -51,16 +51,14 @@ public class GroupCommitBenchmark {
     public void open() {
         timers = new ScheduledTimers();
         batcher = new RequestBatcher(
-                new RequestChannel(
-                        ADDRESS,
-                        RequestKind.CHANGE,
-                        Durability.NONE,
-                        (script, keys, arguments, attempt) -> answer(arguments),
-                        null,
-                        timers,
-                        new Random(1),
-                        () -> {}),
-                List.of(new Session(new byte[18], new AtomicLong()::incrementAndGet)));
+                ADDRESS,
+                RequestKind.CHANGE,
+                Durability.NONE,
+                (script, keys, arguments, attempt) -> answer(arguments),
+                null,
+                new Backoff(timers, new Random(1)),
+                List.of(new Session(new byte[18], new AtomicLong()::incrementAndGet)),
+                () -> {});
     }
 
     @TearDown

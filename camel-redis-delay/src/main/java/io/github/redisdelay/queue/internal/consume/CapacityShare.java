@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.ConsumerOptions;
+import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 
 /**
- * The free capacity of one consumer, and how its partitions share it.
+ * The free capacity of one consumer, and how its partitions share it: it makes the claims.
  *
  * <p>A claim takes the capacity for what it has asked for until it is answered, so all claims together ask for no more
  * than there is. Partitions that are ready at the same time share the free capacity, least recently claimed first, so
@@ -17,34 +23,45 @@ import java.util.List;
  */
 final class CapacityShare {
 
-    private final PartitionState[] partitions;
+    private final PartitionStates partitions;
     private final InFlightDeliveries inFlight;
     private final Prefetch prefetch;
-    private final int maxMessages;
+    private final ConsumerOptions options;
+    private final Supplier<ClaimId> claimIds;
+    private final RandomGenerator random;
+    /** The number of the latest claim. */
+    private long claimed;
 
     /**
      * A claim that is to be sent.
      *
-     * @param expired how many of the messages may be ones whose lease has expired
+     * @param number grows from claim to claim of the consumer
      */
-    record Share(PartitionState partition, int messages, int expired) {}
+    record Claim(PartitionState partition, long number, ClaimRequest request) {}
 
-    /** @param maxMessages the most messages that one claim asks for */
-    CapacityShare(PartitionState[] partitions, InFlightDeliveries inFlight, Prefetch prefetch, int maxMessages) {
+    CapacityShare(
+            PartitionStates partitions,
+            InFlightDeliveries inFlight,
+            Prefetch prefetch,
+            ConsumerOptions options,
+            Supplier<ClaimId> claimIds,
+            RandomGenerator random) {
         this.partitions = partitions;
         this.inFlight = inFlight;
         this.prefetch = prefetch;
-        this.maxMessages = maxMessages;
+        this.options = options;
+        this.claimIds = claimIds;
+        this.random = random;
     }
 
     /** The number of messages that may be claimed. */
     int capacity(long now) {
-        return capacity(now, asked(now));
+        return capacity(now, partitions.asked(now));
     }
 
     /** The number of those that may be messages whose lease has expired: as many as there are free slots. */
     int expiredLeaseCapacity(long now) {
-        int asked = asked(now);
+        int asked = partitions.asked(now);
         return capacity(now, asked) == 0 ? 0 : Math.max(0, inFlight.freeSlots(now) - prefetch.count() - asked);
     }
 
@@ -55,20 +72,8 @@ final class CapacityShare {
         int ahead = prefetch.size(now);
         int capacity = inFlight.freeSlots(now) + ahead - prefetch.count() - asked;
         // While claims are under way, a handful of slots is not worth another claim: each would go on with one message.
-        int least = asked == 0 ? 1 : Math.max(1, (inFlight.slots() + ahead) / (2 * partitions.length));
+        int least = asked == 0 ? 1 : Math.max(1, (inFlight.slots() + ahead) / (2 * partitions.count()));
         return capacity < least ? 0 : capacity;
-    }
-
-    /** The number of messages that the claims under way may still bring. */
-    private int asked(long now) {
-        if (partitions.length == 1) {
-            return 0; // nobody else wants the capacity
-        }
-        int asked = 0;
-        for (PartitionState partition : partitions) {
-            asked += partition.asked(now);
-        }
-        return asked;
     }
 
     /**
@@ -80,21 +85,29 @@ final class CapacityShare {
         return expiredLeaseCapacity(now) > 0 || (capacity > 0 && capacity >= prefetch.count());
     }
 
-    /** Returns whether there is no capacity now for what the consumer has promised to come for. */
-    boolean lacksForPromise(PartitionState partition, long now) {
+    /** Returns whether to take back a promise to come for a partition, as there is no capacity for it. */
+    boolean isToLeave(PartitionState partition, long now) {
+        if (!partition.promised() || now - partition.leavesAt() < 0) {
+            return false;
+        }
         return partition.dueComesFirst() ? !isWorthAClaim(now) : expiredLeaseCapacity(now) == 0;
     }
 
-    /** Divides the capacity among the partitions that are to be claimed from now. */
-    List<Share> divide(long now) {
+    /** The number of the latest claim. */
+    long claimed() {
+        return claimed;
+    }
+
+    /** Makes the claims that are to be sent now, which divide the capacity. */
+    List<Claim> claims(long now) {
         List<PartitionState> ready = ready(now);
         int expiredCapacity = expiredLeaseCapacity(now);
         int capacity = capacity(now);
         int left = ready.size();
-        List<Share> shares = new ArrayList<>(left);
+        List<Claim> claims = new ArrayList<>(left);
         for (int i = 0; left > 0 && capacity > 0; i++, left--) {
             PartitionState partition = ready.get(i);
-            int messages = Math.min(maxMessages, (capacity + left - 1) / left);
+            int messages = Math.min(options.maxMessagesPerPoll(), (capacity + left - 1) / left);
             int expired = Math.min(messages, (expiredCapacity + left - 1) / left);
             expiredCapacity -= expired;
             if (expired == 0 && !partition.isDue(now)) {
@@ -104,9 +117,17 @@ final class CapacityShare {
                 expired = 1; // else they would starve while there is more to do than slots
             }
             capacity -= messages;
-            shares.add(new Share(partition, messages, expired));
+            partition.claimSent(messages, expired, ++claimed, now);
+            ClaimRequest request = new ClaimRequest(
+                    claimIds.get(),
+                    TimeUnit.MICROSECONDS.convert(options.visibilityTimeout()),
+                    messages,
+                    expired,
+                    inFlight.isQuick(),
+                    PartitionState.safetyMicros(random));
+            claims.add(new Claim(partition, claimed, request));
         }
-        return shares;
+        return claims;
     }
 
     /** The partitions that are to be claimed from, least recently claimed first. */
@@ -116,7 +137,7 @@ final class CapacityShare {
         if (!forDue && !forExpired) {
             return List.of();
         }
-        List<PartitionState> ready = new ArrayList<>(partitions.length);
+        List<PartitionState> ready = new ArrayList<>(partitions.count());
         for (PartitionState partition : partitions) {
             if (!partition.mustWait(now)
                     && ((forDue && partition.isDue(now)) || (forExpired && partition.leaseExpired(now)))) {
@@ -125,14 +146,5 @@ final class CapacityShare {
         }
         ready.sort(Comparator.comparingLong(PartitionState::claimNumber));
         return ready;
-    }
-
-    /** The time until a claim that is not answered gives up its capacity; {@link Long#MAX_VALUE} if none does. */
-    long nextReturn(long now) {
-        long next = Long.MAX_VALUE;
-        for (PartitionState partition : partitions) {
-            next = Math.min(next, partition.nextReturn(now));
-        }
-        return next;
     }
 }

@@ -19,9 +19,11 @@ public interface ClaimCalls {
     CompletableFuture<ClaimReply> claim(ClaimRequest request, CompletableFuture<ClaimReply> reply);
 
     /**
-     * Leaves the waiters: Redis does not count on this consumer until its next claim. The call is sent once. It is not allowed while a claim is under way.
+     * Leaves the waiters: Redis does not count on this consumer until its next claim. Not allowed while a claim is under way.
+     *
+     * @return sends the call, once; to be run without a lock. A claim that was made before it is sent counts as later
      */
-    void leave(ClaimId claimId);
+    Runnable leave(ClaimId claimId);
 
     /**
      * Gives back the session of the claims as soon as the last one is answered.

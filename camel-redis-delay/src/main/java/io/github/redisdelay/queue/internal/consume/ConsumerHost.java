@@ -11,6 +11,18 @@ public interface ConsumerHost {
     /** Called with the loop's lock held. */
     ClaimId nextClaimId();
 
+    /**
+     * Begins to listen to wake-ups. Called once.
+     *
+     * @return completes when the subscription stands
+     */
+    CompletableFuture<Void> listen();
+
+    /** The address of Redis, for people. */
+    default String server() {
+        return "Redis";
+    }
+
     /** Reads the figures of the queue. */
     CompletableFuture<QueueStats> stats();
 

@@ -17,7 +17,6 @@ import io.github.redisdelay.queue.internal.request.ClientSessions;
 import io.github.redisdelay.queue.internal.request.QueueRegistry;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -91,13 +90,27 @@ public final class ConsumerStarter {
                         && config.useSentinelServers().getSubscriptionMode() == SubscriptionMode.MASTER);
     }
 
-    /** Makes a receiver for single messages. */
+    /**
+     * Makes a receiver for single messages.
+     *
+     * @param partitions the whole queue, or all partitions of it
+     * @param stats reads the figures of the queue
+     */
     public DelayQueueReceiver receiver(
-            List<ConsumedPartition> partitions, ConsumerOptions consumerOptions, DeliveryHandler listener) {
-        ConsumerRegistration registration = new ConsumerRegistration(
-                () -> CompletableFuture.failedFuture(new IllegalStateException("a receiver asks for no figures")));
+            List<ConsumedPartition> partitions,
+            Supplier<CompletableFuture<QueueStats>> stats,
+            ConsumerOptions consumerOptions,
+            DeliveryHandler listener) {
+        ConsumerRegistration registration = new ConsumerRegistration(stats);
         RedisDelayQueueReceiver receiver = new RedisDelayQueueReceiver(
-                registration.sources(partitions), consumerOptions, registration, timers, random, leases, listener);
+                registration.sources(partitions),
+                consumerOptions,
+                registration,
+                options.requestTimeout(),
+                timers,
+                random,
+                leases,
+                listener);
         registration.loop = receiver.loop();
         consumers.add(receiver.loop());
         if (closing) {
@@ -166,7 +179,7 @@ public final class ConsumerStarter {
     }
 
     /** The connection of a consumer with the wake-ups and its heartbeat. */
-    private final class ConsumerRegistration implements RedisDelayQueueReceiver.Host {
+    private final class ConsumerRegistration implements ConsumerHost {
         private final ConsumerId consumer = ConsumerId.next(random);
         private final Supplier<CompletableFuture<QueueStats>> stats;
         // Set before anything can call this object, and not changed afterwards.
@@ -221,11 +234,6 @@ public final class ConsumerStarter {
             return CompletableFuture.allOf(listeners.entrySet().stream()
                     .map(each -> wakeups.add(each.getKey(), each.getValue()))
                     .toArray(CompletableFuture<?>[]::new));
-        }
-
-        @Override
-        public Duration requestTimeout() {
-            return options.requestTimeout();
         }
 
         @Override

@@ -5,6 +5,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.internal.redis.EarliestTimer;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.Map;
@@ -22,9 +23,8 @@ public final class LeaseExtender {
     private final Map<ClaimedDelivery, Held> held = new ConcurrentHashMap<>();
 
     private final Object lock = new Object();
-    // Guarded by lock. Read without it in keep(): a stale value costs a look under the lock.
-    private volatile long nextTickNanos;
-    private volatile Timers.Timer timer;
+    /** Guarded by lock. Read without it in keep(): a stale value costs a look under the lock. */
+    private final EarliestTimer tick;
 
     /** A lease that is kept. Only the timer's thread changes it. */
     private static final class Held {
@@ -44,6 +44,7 @@ public final class LeaseExtender {
 
     public LeaseExtender(Timers timers) {
         this.timers = timers;
+        this.tick = new EarliestTimer(timers, this::tick);
     }
 
     /** Extends the lease of a delivery that has just been begun. */
@@ -55,9 +56,9 @@ public final class LeaseExtender {
         // The lease runs since the claim was sent: a message may have waited for its slot.
         long next = Math.max(timers.nanoTime(), delivery.claimSentNanos() + lease / 3);
         held.put(delivery, new Held(lease, TimeUnit.NANOSECONDS.convert(options.maximumExtension()), reports, next));
-        if (timer == null || next - nextTickNanos < 0) {
+        if (!tick.comesBy(next)) {
             synchronized (lock) {
-                arm(next);
+                tick.arm(next);
             }
         }
     }
@@ -74,31 +75,18 @@ public final class LeaseExtender {
     /** Drops the timer if there is nothing to do for it. */
     void trim() {
         synchronized (lock) {
-            if (held.isEmpty() && timer != null) {
-                timer.cancel();
-                timer = null;
+            if (held.isEmpty() && tick.isSet()) {
+                tick.cancel();
                 if (!held.isEmpty()) {
-                    arm(timers.nanoTime()); // a delivery that came meanwhile may have seen the timer
+                    tick.arm(timers.nanoTime()); // a delivery that came meanwhile may have seen the timer
                 }
             }
         }
     }
 
-    /** Moves the tick earlier, never later. Holds the lock. */
-    private void arm(long next) {
-        if (timer != null) {
-            if (next - nextTickNanos >= 0) {
-                return;
-            }
-            timer.cancel();
-        }
-        nextTickNanos = next;
-        timer = timers.schedule(Math.max(0, next - timers.nanoTime()), this::tick);
-    }
-
     private void tick() {
         synchronized (lock) {
-            timer = null;
+            tick.fired();
         }
         long now = timers.nanoTime();
         long next = Long.MAX_VALUE;
@@ -123,12 +111,12 @@ public final class LeaseExtender {
         }
         if (next != Long.MAX_VALUE) {
             synchronized (lock) {
-                arm(now + next);
+                tick.arm(now + next);
             }
         } else if (!held.isEmpty()) {
             // A delivery that came meanwhile may have seen the timer as it was being dropped.
             synchronized (lock) {
-                arm(now + TimeUnit.MILLISECONDS.toNanos(10));
+                tick.arm(now + TimeUnit.MILLISECONDS.toNanos(10));
             }
         }
     }

@@ -105,6 +105,12 @@ public final class PartitionState {
         nextExpiryNanos = at;
     }
 
+    /** Wake-ups may have been missed. */
+    void lookAgain(long now) {
+        lookForExpired(now);
+        woken(now);
+    }
+
     /** The loop claims for due messages at that time at the latest. */
     void lookForDue(long at) {
         nextDueNanos = Math.min(nextDueNanos, at);
@@ -149,18 +155,18 @@ public final class PartitionState {
     /**
      * Redis has answered the claim.
      *
-     * @param tooLate whether half of the lease is over, so all messages are released. Without a pause that would go on
+     * @param late whether half of the lease is over, so all messages are released. Without a pause that would go on
      *     and on
      * @return whether claims had been failing
      */
-    boolean answered(ClaimReply reply, boolean tooLate, long now, RandomGenerator random) {
+    boolean answered(ClaimReply reply, boolean late, long now, RandomGenerator random) {
         claiming = false;
         asked = 0;
         refusals = 0;
         paused = reply.isPaused();
         boolean failing = lastError != null;
         lastError = null;
-        if (tooLate) {
+        if (late) {
             lateAnswers++;
             notBeforeNanos = now + Backoff.nanos(lateAnswers, random);
         } else {
@@ -211,12 +217,12 @@ public final class PartitionState {
     }
 
     /**
-     * Leaves the waiters, without waiting for an answer. The loop's lock is held, so this call has its number before
-     * any claim that follows.
+     * Leaves the waiters. Returns what sends that, to be run without the lock; it counts as earlier than any claim that
+     * follows.
      */
-    void leave(ClaimId claimId) {
+    Runnable leave(ClaimId claimId) {
         waiter = false;
-        claims.leave(claimId);
+        return claims.leave(claimId);
     }
 
     // The state.

@@ -4,7 +4,6 @@ package io.github.redisdelay.queue.internal.consume;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.Digits;
@@ -12,6 +11,7 @@ import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
+import io.github.redisdelay.queue.internal.redis.RepeatedCall;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.request.Session;
 import java.nio.charset.StandardCharsets;
@@ -33,8 +33,7 @@ public final class RedisClaimCalls implements ClaimCalls {
     private final byte[] base;
     private final byte[] member;
     private final ScriptExecutor redis;
-    private final Timers timers;
-    private final RandomGenerator random;
+    private final Backoff backoff;
     private final Consumer<Throwable> attemptFailed;
     private final Runnable released;
     /** The number of calls under way, and one for being open. At zero the session is free again. */
@@ -62,28 +61,70 @@ public final class RedisClaimCalls implements ClaimCalls {
         this.keys = queue.keys().of(LuaScript.CLAIM);
         this.base = queue.keys().base().getBytes(StandardCharsets.UTF_8);
         this.redis = redis;
-        this.timers = timers;
-        this.random = random;
+        this.backoff = new Backoff(timers, random);
         this.attemptFailed = attemptFailed;
         this.released = released;
     }
 
     @Override
     public CompletableFuture<ClaimReply> claim(ClaimRequest request, CompletableFuture<ClaimReply> reply) {
-        if (users.getAndUpdate(n -> n == 0 ? 0 : n + 1) == 0) {
+        if (!use()) {
             // The consumer was stopped while it was about to claim. Another one may have the session by now.
             reply.completeExceptionally(new DelayQueueException("the consumer was stopped"));
         } else {
-            send(arguments(request), 1, reply);
+            new Call(request, reply).start();
         }
         return reply;
     }
 
     @Override
-    public void leave(ClaimId claimId) {
-        if (users.getAndUpdate(n -> n == 0 ? 0 : n + 1) > 0) {
-            // One that fails is the same as one lost on its way.
-            call(arguments(ClaimRequest.leave(claimId)), 1).whenComplete((reply, error) -> finish(() -> {}));
+    public Runnable leave(ClaimId claimId) {
+        return use() ? new Call(ClaimRequest.leave(claimId), null)::start : () -> {};
+    }
+
+    /** Keeps the session for a call; false if it was given back. */
+    private boolean use() {
+        return users.getAndUpdate(n -> n == 0 ? 0 : n + 1) > 0;
+    }
+
+    /** A claim, which is repeated; or one of nothing, which is not: one that fails is the same as one lost on its way. */
+    private final class Call extends RepeatedCall<Object> {
+        private final Object[] arguments;
+        /** Null for a claim of nothing. */
+        private final CompletableFuture<ClaimReply> result;
+
+        Call(ClaimRequest request, CompletableFuture<ClaimReply> result) {
+            super(backoff);
+            this.arguments = arguments(request);
+            this.result = result;
+        }
+
+        @Override
+        protected CompletableFuture<Object> send(int attempt) {
+            return redis.call(LuaScript.CLAIM, keys, arguments, attempt);
+        }
+
+        @Override
+        protected boolean isFinal(Throwable error) {
+            return result == null || RedisErrors.isRefusal(error);
+        }
+
+        @Override
+        protected void failed(int attempt, Throwable error) {
+            attemptFailed.accept(error);
+        }
+
+        @Override
+        protected void ended(Object reply, Throwable error) {
+            try {
+                if (result != null && error != null) {
+                    result.completeExceptionally(RedisErrors.explained(queue, error));
+                } else if (result != null) {
+                    complete(result, reply);
+                }
+            } finally {
+                release();
+            }
         }
     }
 
@@ -103,30 +144,6 @@ public final class RedisClaimCalls implements ClaimCalls {
         };
     }
 
-    private CompletableFuture<Object> call(Object[] arguments, int attempt) {
-        try {
-            return redis.call(LuaScript.CLAIM, keys, arguments, attempt);
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-    }
-
-    private void send(Object[] arguments, int attempt, CompletableFuture<ClaimReply> result) {
-        call(arguments, attempt).whenComplete((reply, failure) -> {
-            if (failure == null) {
-                finish(() -> complete(result, reply));
-                return;
-            }
-            Throwable error = ErrorText.unwrap(failure);
-            if (RedisErrors.isRefusal(error)) {
-                finish(() -> result.completeExceptionally(RedisErrors.explained(queue, error)));
-                return;
-            }
-            attemptFailed.accept(error);
-            timers.schedule(Backoff.nanos(attempt, random), () -> send(arguments, attempt + 1, result));
-        });
-    }
-
     private static void complete(CompletableFuture<ClaimReply> result, Object reply) {
         try {
             result.complete(ClaimReply.parse((List<?>) reply));
@@ -137,21 +154,15 @@ public final class RedisClaimCalls implements ClaimCalls {
 
     @Override
     public CompletableFuture<Void> close() {
-        finish(() -> {});
+        release();
         return closed;
     }
 
-    /**
-     * Hands over an answer, and gives up the session after that: messages that nobody wants have been released by then.
-     */
-    private void finish(Runnable handOver) {
-        try {
-            handOver.run();
-        } finally {
-            if (users.decrementAndGet() == 0) {
-                released.run();
-                closed.complete(null);
-            }
+    /** Gives up the session when its last answer was handed over: messages that nobody wants have been released by then. */
+    private void release() {
+        if (users.decrementAndGet() == 0) {
+            released.run();
+            closed.complete(null);
         }
     }
 }

@@ -33,7 +33,8 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
     /** Longer than anybody waits, and short enough for nanoseconds. */
     private static final long FOREVER_NANOS = TimeUnit.DAYS.toNanos(3650);
 
-    private final Host host;
+    private final ConsumerHost host;
+    private final Duration requestTimeout;
     private final Timers timers;
     private final DeliveryHandler listener;
     private final ConsumerLoop loop;
@@ -45,23 +46,8 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
     private final Queue<Caller> waiting = new ConcurrentLinkedQueue<>();
 
     private final AtomicBoolean listens = new AtomicBoolean();
-    /** Completes when the subscription to wake-ups stands, or cannot be had. */
-    private final CompletableFuture<Void> subscribed = new CompletableFuture<>();
 
     private volatile boolean closed;
-
-    /** The surroundings of a receiver. */
-    interface Host extends ConsumerHost {
-
-        /** Begins to listen to wake-ups. Called once. */
-        CompletableFuture<Void> listen();
-
-        /** The time for which a call waits for an answer. */
-        Duration requestTimeout();
-
-        /** The address of Redis, for people. */
-        String server();
-    }
 
     /** A receive under way. */
     private static final class Caller {
@@ -79,17 +65,20 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
 
     /**
      * @param partitions all of the queue, at least one
+     * @param requestTimeout for how long a call waits for an answer
      * @param listener told what becomes of the leases
      */
     RedisDelayQueueReceiver(
             List<PartitionState> partitions,
             ConsumerOptions options,
-            Host host,
+            ConsumerHost host,
+            Duration requestTimeout,
             Timers timers,
             RandomGenerator random,
             LeaseExtender leases,
             DeliveryHandler listener) {
         this.host = host;
+        this.requestTimeout = requestTimeout;
         this.timers = timers;
         this.listener = listener;
         this.loop = new ConsumerLoop(partitions, options, this, timers, random, leases, Runnable::run, this);
@@ -105,7 +94,7 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
         long wanted = timeout == null ? FOREVER_NANOS : TimeUnit.NANOSECONDS.convert(timeout);
         long limit = Math.max(0, Math.min(FOREVER_NANOS, wanted));
         long start = timers.nanoTime();
-        listen(Math.min(limit, host.requestTimeout().toNanos()));
+        beginToListen();
         Caller caller = new Caller(start + limit);
         waiting.add(caller);
         try {
@@ -113,8 +102,8 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
             if (closed) {
                 caller.given.complete(null);
             }
-            // The subscription may have used up all of the time: the look waits for its answer all the same.
-            long answerBy = timers.nanoTime() + host.requestTimeout().toNanos();
+            // Also without time to wait, the look waits for its answer.
+            long answerBy = timers.nanoTime() + requestTimeout.toNanos();
             Delivery delivery = await(caller, answerBy);
             if (delivery == null && !closed && !loop.hasAnswered(caller.since)) {
                 throw failed(loop.lastError());
@@ -135,18 +124,13 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
         }
     }
 
-    /** Listens from the first receive on: first the subscription, then the first claim. */
-    private void listen(long patience) throws InterruptedException {
+    /** Listens from the first receive on. What came before the subscription stands is found by another look. */
+    private void beginToListen() {
         if (!closed && listens.compareAndSet(false, true)) {
-            host.listen().whenComplete((none, error) -> subscribed.complete(null));
+            host.listen().whenComplete((none, error) -> loop.callersChanged(waiting::size, true));
             if (closed) {
                 host.stopped(CompletableFuture.completedFuture(null)); // it was closed before it listened
             }
-        }
-        try {
-            subscribed.get(patience, TimeUnit.NANOSECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            // Claims tell more about what is wrong.
         }
     }
 
@@ -223,6 +207,11 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
     }
 
     @Override
+    public CompletableFuture<Void> listen() {
+        return host.listen();
+    }
+
+    @Override
     public CompletableFuture<QueueStats> stats() {
         return host.stats();
     }
@@ -236,7 +225,6 @@ final class RedisDelayQueueReceiver implements DelayQueueReceiver, DeliveryHandl
     @Override
     public CompletableFuture<Void> stopped(CompletableFuture<Void> left) {
         closed = true;
-        subscribed.complete(null);
         waiting.forEach(caller -> caller.given.complete(null));
         return host.stopped(left);
     }

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  */
 final class StepTimer {
 
-    private final PartitionState[] partitions;
+    private final PartitionStates partitions;
     private final InFlightDeliveries inFlight;
     private final Prefetch prefetch;
     private final CapacityShare capacity;
@@ -27,7 +27,7 @@ final class StepTimer {
     private long atNanos;
 
     StepTimer(
-            PartitionState[] partitions,
+            PartitionStates partitions,
             InFlightDeliveries inFlight,
             Prefetch prefetch,
             CapacityShare capacity,
@@ -83,7 +83,7 @@ final class StepTimer {
 
     /** Returns whether it is time to ask if a message is overdue. */
     boolean isTimeToAsk(long now) {
-        long askAt = overdue.nextAsk(headNanos());
+        long askAt = overdue.nextAsk(partitions.headNanos());
         return askAt != Long.MAX_VALUE && now - askAt >= 0 && capacity.capacity(now) == 0;
     }
 
@@ -95,7 +95,7 @@ final class StepTimer {
         int free = capacity.capacity(now);
         boolean forDue = capacity.isWorthAClaim(now);
         boolean forExpired = capacity.expiredLeaseCapacity(now) > 0;
-        long askAt = free == 0 ? overdue.nextAsk(headNanos()) : Long.MAX_VALUE;
+        long askAt = free == 0 ? overdue.nextAsk(partitions.headNanos()) : Long.MAX_VALUE;
         for (PartitionState partition : partitions) {
             if (partition.claiming()) {
                 continue;
@@ -118,17 +118,6 @@ final class StepTimer {
             }
             next = Math.min(next, at);
         }
-        return waitsForCapacity ? Math.min(next, capacity.nextReturn(now)) : next;
-    }
-
-    /** The time when the next message is due. Partitions being claimed are skipped: their reply will be more recent. */
-    private long headNanos() {
-        long head = Long.MAX_VALUE;
-        for (PartitionState partition : partitions) {
-            if (!partition.claiming()) {
-                head = Math.min(head, partition.headNanos());
-            }
-        }
-        return head;
+        return waitsForCapacity ? Math.min(next, partitions.nextReturn(now)) : next;
     }
 }

@@ -134,7 +134,7 @@ public final class RedisDelayQueue implements DelayQueue, Partitioned {
 
     @Override
     public DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener) {
-        return starter.receiver(consumed(), options, listener);
+        return starter.receiver(consumed(), admin()::stats, options, listener);
     }
 
     private List<ConsumedPartition> consumed() {

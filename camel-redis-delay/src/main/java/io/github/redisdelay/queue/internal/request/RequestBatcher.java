@@ -4,9 +4,12 @@ package io.github.redisdelay.queue.internal.request;
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.DurableReply;
+import io.github.redisdelay.queue.internal.redis.EarliestTimer;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import java.util.ArrayDeque;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -14,7 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -42,23 +45,16 @@ public final class RequestBatcher {
     public static final int MAX_WAITING_REQUESTS = 16_384;
     static final long MAX_WAITING_BYTES = 64L << 20;
 
-    /**
-     * The number of waiting requests that is worth a second call beside the one under way. The fixed cost of a call is
-     * about that of 15 requests. With fewer, one call at a time was measured to be faster and cheaper than two of half
-     * the size.
-     */
-    private static final int WORTHWHILE = 64;
+    private final QueueAddress queue;
+    private final RequestKind kind;
+    /** The safety that a call needs before it counts as done. */
+    private final Durability durability;
 
-    /**
-     * A call that took so long was on a network most of the time: next to Redis one of a few messages takes half of it. Callers who
-     * come a little too late for such a call should not have to wait for its answer; see docs/performance.md.
-     */
-    private static final long SLOW_NETWORK_NANOS = 600_000;
-
-    /** How many waiting requests a call passes over at most, because they are for another script or must keep their order. */
-    private static final int MAX_PASSED_OVER = 4 * MAX_REQUESTS_PER_CALL;
-
-    private final RequestChannel channel;
+    private final ScriptExecutor redis;
+    private final Request.Sender sender;
+    private final Timers timers;
+    private final Backoff backoff;
+    private final Runnable used;
     private final RequestErrors errors;
     /** The sessions of the calls; as many calls may be under way at the same time. */
     private final List<Session> sessions;
@@ -68,36 +64,50 @@ public final class RequestBatcher {
 
     // All fields below are guarded by lock.
 
-    private final ArrayDeque<Request<?>> waiting = new ArrayDeque<>();
-    private long waitingBytes;
-    /** How many of them waited when none could go beside the call under way; 0 if some could. They are not looked at again at once. */
-    private int heldBack;
+    private final WaitingRequests waiting = new WaitingRequests();
     /** The keys of the scripts that were called so far. To put their names together costs as much as ten messages. */
     private final Map<LuaScript, List<Object>> keysOf = new HashMap<>();
-    /** Requests that were left out of a call. Their callers are told once the lock is free. */
-    private final List<Request<?>> cancelled = new ArrayList<>();
-
     /** The calls under way, by the index of the session; null where there is none. */
     private final InFlightCall[] underWay;
 
-    /** How long the call that was answered last was under way. */
-    private long lastNanos;
-    /** How many requests were under way or waiting when it was answered. */
-    private int lastInPlay;
+    private final CallPace pace = new CallPace();
 
-    /** The timer for the earliest deadline; null if it is not set. */
-    private Timers.Timer expiry;
-    /** The time at which {@link #expiry} is to fire. */
-    private long expiryNanos;
+    /**
+     * For the earliest deadline. It stays set when the request is answered: to set it for each call of a lone caller would
+     * wake the timer's thread each time.
+     */
+    private final EarliestTimer expiry;
 
     /** The reason why nothing is sent any more; null until this batcher is closed. */
     private DelayQueueException closed;
 
     private boolean retired;
 
-    public RequestBatcher(RequestChannel channel, List<Session> sessions) {
-        this.channel = channel;
-        this.errors = channel.errors();
+    /**
+     * @param durability the safety that a call needs before it counts as done
+     * @param sender sends the further waits for calls that were not as safe in time
+     * @param sessions those of the calls; as many calls may be under way at the same time
+     * @param used runs when Redis has answered a call; must be cheap
+     */
+    public RequestBatcher(
+            QueueAddress queue,
+            RequestKind kind,
+            Durability durability,
+            ScriptExecutor redis,
+            Request.Sender sender,
+            Backoff backoff,
+            List<Session> sessions,
+            Runnable used) {
+        this.queue = queue;
+        this.kind = kind;
+        this.durability = durability;
+        this.redis = redis;
+        this.sender = sender;
+        this.timers = backoff.timers();
+        this.backoff = backoff;
+        this.used = used;
+        this.expiry = new EarliestTimer(timers, this::expire);
+        this.errors = new RequestErrors(queue, redis.server());
         this.sessions = sessions;
         this.underWay = new InFlightCall[sessions.size()];
     }
@@ -133,7 +143,6 @@ public final class RequestBatcher {
                 } else {
                     bytes += request.bytes();
                     waiting.add(request);
-                    waitingBytes += request.bytes();
                     armExpiry(request);
                 }
             }
@@ -152,38 +161,26 @@ public final class RequestBatcher {
      * @return the error of the request if there is none in time; else null
      */
     private DelayQueueException waitForSpace(Request<?> request) {
-        if (channel.kind() == RequestKind.DELIVERY) {
+        if (kind == RequestKind.DELIVERY) {
             return null; // the deliveries that are under way bound the number
         }
         // A thread that completes futures must not wait for space. It has made space just now, so its requests are
         // let in beyond the bound, up to twice as many.
         boolean mayWait = !CompletingThread.isCurrent();
         int factor = mayWait ? 1 : 2;
-        boolean interrupted = false;
         try {
-            while (closed == null && isFull(request, factor)) {
-                long left = mayWait ? request.deadlineNanos() - channel.timers().nanoTime() : 0;
-                if (left <= 0 || interrupted) {
-                    return errors.noSpace(request, waiting.size(), waitingBytes, lastError());
+            while (closed == null && waiting.isFull(request, factor)) {
+                long left = mayWait ? request.deadlineNanos() - timers.nanoTime() : 0;
+                if (left <= 0) {
+                    return errors.noSpace(request, waiting.size(), waiting.bytes(), lastError());
                 }
-                try {
-                    spaceAvailable.await(left, TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
+                spaceAvailable.await(left, TimeUnit.NANOSECONDS);
             }
             return null;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return errors.noSpace(request, waiting.size(), waiting.bytes(), lastError());
         }
-    }
-
-    /** True if the waiting requests fill their bounds, multiplied by a factor. Holds the lock. */
-    private boolean isFull(Request<?> request, int factor) {
-        return waiting.size() >= factor * MAX_WAITING_REQUESTS
-                || (waitingBytes + request.bytes() > factor * MAX_WAITING_BYTES && !waiting.isEmpty());
     }
 
     /**
@@ -200,76 +197,33 @@ public final class RequestBatcher {
                 other = underWay[i];
             }
         }
-        if (slot < 0 || waiting.isEmpty() || (other != null && waiting.size() - heldBack < worthwhileForSecond())) {
+        if (slot < 0 || waiting.size() == 0 || (other != null && waiting.ready() < pace.worthwhileForSecond())) {
             return null;
         }
-        List<Request<?>> requests = takeForCall(other == null ? new HashSet<>() : other.messageIds());
+        List<Request<?>> requests = waiting.take(other == null ? new HashSet<>() : other.messageIds());
         spaceAvailable.signalAll();
         if (requests.isEmpty()) {
             return null;
         }
         LuaScript script = requests.get(0).script();
-        InFlightCall call = new InFlightCall(
-                channel,
-                slot,
-                script,
-                keysOf.computeIfAbsent(script, channel.queue().keys()::of),
-                InFlightCall.arguments(
-                        sessions.get(slot), script.head(channel.queue().keys()), requests),
-                requests,
-                this::answered);
+        List<Object> keys = keysOf.computeIfAbsent(script, queue.keys()::of);
+        Object[] arguments = InFlightCall.arguments(sessions.get(slot), script.head(queue.keys()), requests);
+        InFlightCall call = new InFlightCall(slot, arguments, requests, kind, backoff) {
+            @Override
+            protected CompletableFuture<DurableReply> send(int attempt) {
+                return durability.waits()
+                        ? redis.callDurably(script(), queue.keys(), arguments(), attempt, durability)
+                        : redis.call(script(), keys, arguments(), attempt)
+                                .thenApply(reply -> new DurableReply(reply, null));
+            }
+
+            @Override
+            protected void ended(DurableReply reply, Throwable refusal) {
+                answered(this, reply, refusal);
+            }
+        };
         underWay[slot] = call;
         return call;
-    }
-
-    /**
-     * How many requests are worth a call beside another one. On a slow network two fifths of those in play are, so that two calls
-     * of about the same size take turns, and neither waits for a caller who comes late. Holds the lock.
-     */
-    private int worthwhileForSecond() {
-        return lastNanos < SLOW_NETWORK_NANOS ? WORTHWHILE : Math.min(WORTHWHILE, (2 * lastInPlay + 4) / 5);
-    }
-
-    /**
-     * Takes the waiting requests that one call can carry: those for the script of the first one that may go. The others
-     * stay in their order, and so does whatever is about the same message as one that stays or is under way. Holds the lock.
-     *
-     * @param held the messages of the call under way; those of the requests that stay are added
-     */
-    private List<Request<?>> takeForCall(Set<String> held) {
-        LuaScript script = null;
-        List<Request<?>> requests = new ArrayList<>(Math.min(waiting.size(), MAX_REQUESTS_PER_CALL));
-        List<Request<?>> staying = new ArrayList<>(0);
-        int bytes = 0;
-        while (requests.size() < MAX_REQUESTS_PER_CALL && staying.size() < MAX_PASSED_OVER && !waiting.isEmpty()) {
-            Request<?> request = waiting.peek();
-            boolean isCancelled = request.submission().result().isCancelled();
-            boolean stays = !isCancelled
-                    && ((script != null && request.script() != script)
-                            || (!held.isEmpty() && held.contains(request.messageId())));
-            if (!isCancelled && !stays && !requests.isEmpty() && bytes + request.bytes() > MAX_BYTES_PER_CALL) {
-                break;
-            }
-            waiting.poll();
-            if (stays) {
-                staying.add(request);
-                held.add(request.messageId());
-                continue;
-            }
-            waitingBytes -= request.bytes();
-            if (isCancelled) {
-                cancelled.add(request); // such as an extension whose delivery has finished meanwhile
-                continue;
-            }
-            script = request.script();
-            bytes += request.bytes();
-            requests.add(request);
-        }
-        for (int i = staying.size() - 1; i >= 0; i--) {
-            waiting.addFirst(staying.get(i));
-        }
-        heldBack = requests.isEmpty() ? waiting.size() : 0;
-        return requests;
     }
 
     /**
@@ -279,8 +233,7 @@ public final class RequestBatcher {
      */
     private Runnable next() {
         InFlightCall call = nextCall();
-        List<Request<?>> leftOut = List.copyOf(cancelled);
-        cancelled.clear();
+        List<Request<?>> leftOut = waiting.takeCancelled();
         return () -> {
             if (call != null) {
                 call.start();
@@ -302,10 +255,10 @@ public final class RequestBatcher {
         try {
             CompletingThread.run(() -> {
                 if (refusal != null) {
-                    call.refuse(refusal);
+                    call.refuse(refusal, errors);
                 } else {
-                    call.complete(reply);
-                    channel.used().run();
+                    call.complete(reply, errors, sender);
+                    used.run();
                 }
             });
         } finally {
@@ -328,12 +281,12 @@ public final class RequestBatcher {
                 return false;
             }
             if (!told) {
-                lastNanos = nanos;
-                lastInPlay = waiting.size();
-                for (InFlightCall call : underWay) {
-                    lastInPlay += call == null ? 0 : call.requests().size();
-                }
-                if (waiting.size() < WORTHWHILE) {
+                pace.answered(
+                        nanos,
+                        waiting.size()
+                                + calls().mapToInt(call -> call.requests().size())
+                                        .sum());
+                if (waiting.size() < CallPace.WORTHWHILE) {
                     return true;
                 }
             }
@@ -357,25 +310,10 @@ public final class RequestBatcher {
         return Arrays.stream(underWay).filter(Objects::nonNull);
     }
 
-    /**
-     * Sets the timer to a request's deadline, if it is not set to an earlier one. The timer stays set when the request
-     * is answered, because setting it for each call of a lone caller would wake the timer's thread each time. Holds the
-     * lock.
-     */
+    /** Sets the timer to a request's deadline. Holds the lock. */
     private void armExpiry(Request<?> request) {
-        if (channel.kind() == RequestKind.DELIVERY || (expiry != null && request.deadlineNanos() - expiryNanos >= 0)) {
-            return;
-        }
-        disarmExpiry();
-        expiryNanos = request.deadlineNanos();
-        expiry = channel.timers()
-                .schedule(Math.max(0, expiryNanos - channel.timers().nanoTime()), this::expire);
-    }
-
-    private void disarmExpiry() {
-        if (expiry != null) {
-            expiry.cancel();
-            expiry = null;
+        if (kind != RequestKind.DELIVERY) {
+            expiry.arm(request.deadlineNanos());
         }
     }
 
@@ -386,14 +324,12 @@ public final class RequestBatcher {
         Throwable cause;
         lock.lock();
         try {
-            expiry = null;
-            long now = channel.timers().nanoTime();
+            expiry.fired();
+            long now = timers.nanoTime();
             // A request may have waited for space and have an earlier deadline than one before it.
             Predicate<Request<?>> isLate = request -> request.deadlineNanos() - now <= 0;
             unknown = unanswered().filter(isLate).toList();
-            withdrawn = waiting.stream().filter(isLate).toList();
-            waiting.removeIf(isLate);
-            withdrawn.forEach(request -> waitingBytes -= request.bytes());
+            withdrawn = waiting.take(isLate);
             Stream.concat(unanswered().filter(isLate.negate()), waiting.stream())
                     .forEach(this::armExpiry);
             spaceAvailable.signalAll();
@@ -418,7 +354,7 @@ public final class RequestBatcher {
 
     /** True if no call is under way and no request waits. Holds the lock. */
     private boolean nothingToDo() {
-        return waiting.isEmpty() && calls().findAny().isEmpty();
+        return waiting.size() == 0 && calls().findAny().isEmpty();
     }
 
     boolean isIdle() {
@@ -436,7 +372,7 @@ public final class RequestBatcher {
         try {
             retired = retired || nothingToDo();
             if (retired) {
-                disarmExpiry();
+                expiry.cancel();
             }
             return retired;
         } finally {
@@ -450,15 +386,13 @@ public final class RequestBatcher {
         lock.lock();
         try {
             closed = reason;
-            failed.addAll(waiting);
-            waiting.clear();
-            waitingBytes = 0;
+            failed.addAll(waiting.take(request -> true));
             calls().forEach(call -> {
                 failed.addAll(call.requests());
-                call.abandon();
+                call.stop();
             });
             Arrays.fill(underWay, null);
-            disarmExpiry();
+            expiry.cancel();
             spaceAvailable.signalAll();
         } finally {
             lock.unlock();

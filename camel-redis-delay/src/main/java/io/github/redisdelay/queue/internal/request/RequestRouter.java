@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.DurabilityUnavailableException;
 import io.github.redisdelay.queue.exception.ErrorText;
+import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
@@ -39,8 +40,7 @@ public final class RequestRouter implements Request.Sender {
     private final ScriptExecutor redis;
     private final ClientOptions options;
     private final ClientSessions sessions;
-    private final Timers timers;
-    private final RandomGenerator random;
+    private final Backoff backoff;
     private final QueueRegistry registry;
 
     private final Map<BatcherKey, RequestBatcher> batchers = new ConcurrentHashMap<>();
@@ -74,8 +74,7 @@ public final class RequestRouter implements Request.Sender {
         this.redis = redis;
         this.options = options;
         this.sessions = sessions;
-        this.timers = timers;
-        this.random = random;
+        this.backoff = new Backoff(timers, random);
         this.registry = registry;
     }
 
@@ -98,7 +97,8 @@ public final class RequestRouter implements Request.Sender {
         QueueAddress queue = request.queue();
         RequestKind kind = RequestKind.of(request.script());
         if (kind != RequestKind.DELIVERY) {
-            request.waitUntil(timers.nanoTime() + options.requestTimeout().toNanos());
+            request.waitUntil(
+                    backoff.timers().nanoTime() + options.requestTimeout().toNanos());
         }
         BatcherKey key = new BatcherKey(queue.keys(), kind);
         Map<BatcherKey, Together> collected = together.get();
@@ -161,17 +161,16 @@ public final class RequestRouter implements Request.Sender {
 
     private RequestBatcher newBatcher(QueueAddress queue, RequestKind kind) {
         boolean deliveries = kind == RequestKind.DELIVERY;
-        RequestChannel channel = new RequestChannel(
+        return new RequestBatcher(
                 queue,
                 kind,
                 // A lost acknowledgement means another delivery and no loss, so requests about deliveries do not wait.
                 deliveries ? Durability.NONE : options.durability(),
                 redis,
                 this,
-                timers,
-                random,
+                backoff,
+                sessions(deliveries, queue.keys().foreign()),
                 registry.of(queue.name())::requested);
-        return new RequestBatcher(channel, sessions(deliveries, queue.keys().foreign()));
     }
 
     /** The sessions of a batcher; one with foreign keys has one call under way. */

@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.RedisErrors;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
+import io.github.redisdelay.queue.internal.redis.RepeatedCall;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.time.Duration;
 import java.util.Set;
@@ -26,8 +27,7 @@ import java.util.random.RandomGenerator;
 public final class UnbatchedCalls {
 
     private final ScriptExecutor redis;
-    private final Timers timers;
-    private final RandomGenerator random;
+    private final Backoff backoff;
     private final Duration requestTimeout;
 
     /** The calls, and what goes on by several of them, that have no outcome yet. Thread-safe. */
@@ -40,8 +40,7 @@ public final class UnbatchedCalls {
 
     public UnbatchedCalls(ScriptExecutor redis, Timers timers, RandomGenerator random, Duration requestTimeout) {
         this.redis = redis;
-        this.timers = timers;
-        this.random = random;
+        this.backoff = new Backoff(timers, random);
         this.requestTimeout = requestTimeout;
     }
 
@@ -51,7 +50,7 @@ public final class UnbatchedCalls {
      * @return bytes or a list, as the script answers
      */
     public CompletableFuture<Object> once(QueueAddress queue, LuaScript script, Object... arguments) {
-        return new Attempts(queue, script, arguments, error -> false).begin();
+        return call(queue, script, arguments, error -> false);
     }
 
     /**
@@ -59,7 +58,7 @@ public final class UnbatchedCalls {
      * have taken effect, and is not repeated: its answer would be another one.
      */
     public CompletableFuture<Object> untilExecuted(QueueAddress queue, LuaScript script, Object... arguments) {
-        return new Attempts(queue, script, arguments, RedisErrors::isPutOff).begin();
+        return call(queue, script, arguments, RedisErrors::isPutOff);
     }
 
     /**
@@ -67,7 +66,7 @@ public final class UnbatchedCalls {
      * loading or failing over, or while the queue's slot is being moved.
      */
     public CompletableFuture<Object> untilAnswered(QueueAddress queue, LuaScript script, Object... arguments) {
-        return new Attempts(queue, script, arguments, RedisErrors::isNotYet).begin();
+        return call(queue, script, arguments, RedisErrors::isNotYet);
     }
 
     /** Fails what is made of several calls when the client is closed, unless it has an outcome before. */
@@ -91,85 +90,62 @@ public final class UnbatchedCalls {
     }
 
     public Timers timers() {
-        return timers;
+        return backoff.timers();
     }
 
     public RandomGenerator random() {
-        return random;
+        return backoff.random();
     }
 
-    private final class Attempts {
-        private final QueueAddress queue;
-        private final LuaScript script;
-        private final Object[] arguments;
-        private final Predicate<Throwable> repeats;
-        private final CompletableFuture<Object> outcome = new CompletableFuture<>();
-        /**
-         * The number of failed attempts. An attempt begins when the one before has failed, so one thread at a time uses
-         * it.
-         */
-        private int failures;
-        /** The error of the last attempt; null if none has failed. Read by the thread that ends the wait. */
-        private volatile Throwable lastError;
-
-        Attempts(QueueAddress queue, LuaScript script, Object[] arguments, Predicate<Throwable> repeats) {
-            this.queue = queue;
-            this.script = script;
-            this.arguments = arguments;
-            this.repeats = repeats;
-        }
-
-        /** Makes the first attempt. */
-        CompletableFuture<Object> begin() {
-            failOnClose(outcome);
-            next();
-            return outcome.orTimeout(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)
-                    .exceptionally(error -> {
-                        throw exception(ErrorText.unwrap(error));
-                    });
-        }
-
-        private void next() {
-            if (!outcome.isDone()) {
-                // An answer that does not come is not asked for again, so the attempt waits as long as a last repeat.
-                redis.call(script, queue.keys().of(script), arguments, RedissonScriptExecutor.TIMEOUT_STEPS)
-                        .whenComplete((reply, error) -> {
-                            if (error == null) {
-                                outcome.complete(reply);
-                            } else {
-                                failed(ErrorText.unwrap(error));
-                            }
-                        });
+    private CompletableFuture<Object> call(
+            QueueAddress queue, LuaScript script, Object[] arguments, Predicate<Throwable> repeats) {
+        CompletableFuture<Object> outcome = new CompletableFuture<>();
+        RepeatedCall<Object> call = new RepeatedCall<>(backoff) {
+            @Override
+            protected CompletableFuture<Object> send(int attempt) {
+                // An answer that does not come is not asked for again, so each sending waits as long as a last repeat.
+                return redis.call(script, queue.keys().of(script), arguments, RedissonScriptExecutor.TIMEOUT_STEPS);
             }
-        }
 
-        private void failed(Throwable error) {
-            if (repeats.test(error)) {
-                lastError = error;
-                failures++;
-                timers.schedule(Backoff.nanos(failures, random), this::next);
-            } else {
-                outcome.completeExceptionally(error);
+            @Override
+            protected boolean isFinal(Throwable error) {
+                return !repeats.test(error);
             }
-        }
 
-        private DelayQueueException exception(Throwable error) {
-            if (error == closed) {
-                return closed;
+            @Override
+            protected void ended(Object answer, Throwable error) {
+                if (error == null) {
+                    outcome.complete(answer);
+                } else {
+                    outcome.completeExceptionally(error);
+                }
             }
-            Throwable cause = error;
-            if (error instanceof TimeoutException) {
-                cause = lastError != null ? lastError : new TimeoutException("no answer within " + requestTimeout);
-            }
-            Throwable explained = RedisErrors.explained(queue, cause);
-            if (explained != cause) {
-                return (DelayQueueException) explained;
-            }
-            String what = error instanceof TimeoutException
-                    ? redis.server() + " did not answer within " + requestTimeout
-                            + (lastError == null ? "" : " (" + ErrorText.of(lastError) + ")")
-                    : ErrorText.of(error);
-            return new DelayQueueException(queue.label() + ": " + what, cause);
+        };
+        failOnClose(outcome);
+        outcome.whenComplete((answer, error) -> call.stop());
+        call.start();
+        return outcome.orTimeout(requestTimeout.toNanos(), TimeUnit.NANOSECONDS).exceptionally(error -> {
+            throw exception(queue, ErrorText.unwrap(error), call.lastError());
+        });
+    }
+
+    /** @param lastError the error for which the call was repeated; null for none */
+    private DelayQueueException exception(QueueAddress queue, Throwable error, Throwable lastError) {
+        if (error == closed) {
+            return closed;
         }
+        Throwable cause = error;
+        if (error instanceof TimeoutException) {
+            cause = lastError != null ? lastError : new TimeoutException("no answer within " + requestTimeout);
+        }
+        Throwable explained = RedisErrors.explained(queue, cause);
+        if (explained != cause) {
+            return (DelayQueueException) explained;
+        }
+        String what = error instanceof TimeoutException
+                ? redis.server() + " did not answer within " + requestTimeout
+                        + (lastError == null ? "" : " (" + ErrorText.of(lastError) + ")")
+                : ErrorText.of(error);
+        return new DelayQueueException(queue.label() + ": " + what, cause);
     }
 }

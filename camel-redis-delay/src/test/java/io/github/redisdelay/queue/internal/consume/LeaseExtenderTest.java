@@ -17,10 +17,10 @@ import io.github.redisdelay.queue.fake.FakeClaims;
 import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.command.SettleCommand;
+import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
-import io.github.redisdelay.queue.internal.request.RequestChannel;
 import io.github.redisdelay.queue.internal.request.RequestKind;
 import io.github.redisdelay.queue.internal.request.Session;
 import java.time.Duration;
@@ -156,9 +156,14 @@ class LeaseExtenderTest {
         AtomicLong sequence = new AtomicLong();
         QueueAddress address = QueueAddress.of("redis-delay", "orders");
         RequestBatcher batcher = new RequestBatcher(
-                new RequestChannel(
-                        address, RequestKind.DELIVERY, Durability.NONE, redis, null, timers, new Random(3), () -> {}),
-                List.of(new Session(new byte[17], sequence::incrementAndGet)));
+                address,
+                RequestKind.DELIVERY,
+                Durability.NONE,
+                redis,
+                null,
+                new Backoff(timers, new Random(3)),
+                List.of(new Session(new byte[17], sequence::incrementAndGet)),
+                () -> {});
         DeliverySettler grouped = new DeliverySettler() {
             @Override
             public String name() {

@@ -183,7 +183,7 @@ class RedisClaimCallsTest {
     void should_leave_by_a_claim_of_nothing_that_is_not_repeated() {
         calls.claim(REQUEST, new CompletableFuture<>());
         redis.answer(emptyReply());
-        calls.leave(REQUEST.claimId());
+        calls.leave(REQUEST.claimId()).run();
         FakeCaller.Sent left = redis.last();
         assertThat(left.sequence()).isGreaterThan(redis.sent.get(0).sequence());
         assertThat(arguments(left).subList(3, 6)).containsExactly("1", "0", "0");
@@ -192,14 +192,14 @@ class RedisClaimCallsTest {
         timers.advance(Duration.ofMinutes(1));
         assertThat(redis.count()).isEqualTo(2);
         redis.failure = new IllegalStateException("no connection");
-        calls.leave(REQUEST.claimId());
+        calls.leave(REQUEST.claimId()).run();
         assertThat(failed).isEmpty();
     }
 
     @Test
     void should_not_leave_with_a_name_that_may_be_anothers_by_now() {
         calls.close();
-        calls.leave(REQUEST.claimId());
+        calls.leave(REQUEST.claimId()).run();
         assertThat(redis.count()).isZero();
     }
 

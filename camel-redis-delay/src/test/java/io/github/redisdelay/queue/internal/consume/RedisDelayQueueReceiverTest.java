@@ -39,23 +39,13 @@ class RedisDelayQueueReceiverTest {
     }
 
     /** A host whose subscription never stands. */
-    private static class Host implements RedisDelayQueueReceiver.Host {
+    private static class Host implements ConsumerHost {
         final AtomicBoolean listens = new AtomicBoolean();
 
         @Override
         public CompletableFuture<Void> listen() {
             listens.set(true);
             return new CompletableFuture<>();
-        }
-
-        @Override
-        public Duration requestTimeout() {
-            return REQUEST_TIMEOUT;
-        }
-
-        @Override
-        public String server() {
-            return "Redis";
         }
 
         @Override
@@ -85,7 +75,9 @@ class RedisDelayQueueReceiverTest {
             }
 
             @Override
-            public void leave(ClaimId claimId) {}
+            public Runnable leave(ClaimId claimId) {
+                return () -> {};
+            }
 
             @Override
             public CompletableFuture<Void> close() {
@@ -99,6 +91,7 @@ class RedisDelayQueueReceiverTest {
                 List.of(new PartitionState(new FakeSettlements(timers), claims, CallGate.OPEN, timers.nanoTime())),
                 ConsumerOptions.DEFAULTS,
                 host,
+                REQUEST_TIMEOUT,
                 timers,
                 new Random(1),
                 new LeaseExtender(timers),
@@ -106,9 +99,44 @@ class RedisDelayQueueReceiverTest {
     }
 
     @Test
-    void should_look_once_also_when_all_of_the_time_was_spent_on_the_subscription() throws Exception {
+    void should_look_also_when_the_subscription_does_not_stand() throws Exception {
         RedisDelayQueueReceiver receiver = receiver(new Host(), answering(timers, reply(null, null, message("a"))));
         assertThat(receiver.receive(REQUEST_TIMEOUT)).isNotNull();
+        receiver.close();
+    }
+
+    @Test
+    void should_look_again_when_the_subscription_stands() throws Exception {
+        CompletableFuture<Void> subscription = new CompletableFuture<>();
+        Host host = new Host() {
+            @Override
+            public CompletableFuture<Void> listen() {
+                return subscription;
+            }
+        };
+        ClaimCalls before = answering(timers, reply(null, null));
+        ClaimCalls behind = answering(timers, reply(null, null, message("a")));
+        RedisDelayQueueReceiver receiver = receiver(host, new ClaimCalls() {
+            @Override
+            public CompletableFuture<ClaimReply> claim(ClaimRequest request, CompletableFuture<ClaimReply> answer) {
+                if (subscription.isDone()) {
+                    return behind.claim(request, answer);
+                }
+                answer.thenRun(() -> timers.schedule(20_000_000, () -> subscription.complete(null)));
+                return before.claim(request, answer);
+            }
+
+            @Override
+            public Runnable leave(ClaimId claimId) {
+                return () -> {};
+            }
+
+            @Override
+            public CompletableFuture<Void> close() {
+                return CompletableFuture.completedFuture(null);
+            }
+        });
+        assertThat(receiver.receive(Duration.ofSeconds(20)).id()).isEqualTo("a");
         receiver.close();
     }
 

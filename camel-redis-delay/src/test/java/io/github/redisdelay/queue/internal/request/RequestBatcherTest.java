@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.fake.FakeCaller;
 import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
@@ -57,18 +58,18 @@ class RequestBatcherTest {
     }
 
     private RequestBatcher batcher(RequestKind kind, String... names) {
-        return new RequestBatcher(channel(kind, redis), sessions(names));
+        return batcher(kind, redis, names);
     }
 
-    private RequestChannel channel(RequestKind kind, ScriptExecutor redis) {
-        return new RequestChannel(
+    private RequestBatcher batcher(RequestKind kind, ScriptExecutor redis, String... names) {
+        return new RequestBatcher(
                 QueueAddress.of("redis-delay", "orders"),
                 kind,
                 Durability.NONE,
                 redis,
                 null,
-                timers,
-                new Random(3),
+                new Backoff(timers, new Random(3)),
+                sessions(names),
                 () -> {});
     }
 
@@ -440,7 +441,7 @@ class RequestBatcherTest {
 
     private void randomMix(Random random) {
         FakeCaller network = new FakeCaller();
-        RequestBatcher two = new RequestBatcher(channel(RequestKind.CHANGE, network), sessions("client-0", "client-1"));
+        RequestBatcher two = batcher(RequestKind.CHANGE, network, "client-0", "client-1");
         List<LuaScript> scripts = List.of(LuaScript.SCHEDULE, LuaScript.CHANGE, LuaScript.REDRIVE);
         int ids = 1 + random.nextInt(random.nextBoolean() ? 5 : 100);
         int count = 200 + random.nextInt(400);
@@ -937,7 +938,7 @@ class RequestBatcherTest {
             return echo.call(script, keys, arguments, attempt)
                     .whenComplete((reply, error) -> underWay.decrementAndGet());
         };
-        RequestBatcher shared = new RequestBatcher(channel(RequestKind.CHANGE, counting), sessions("client-session"));
+        RequestBatcher shared = batcher(RequestKind.CHANGE, counting, "client-session");
         List<Thread> threads = new ArrayList<>();
         AtomicLong right = new AtomicLong();
         for (int t = 0; t < 8; t++) {
