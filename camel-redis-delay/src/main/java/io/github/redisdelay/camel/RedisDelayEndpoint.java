@@ -243,10 +243,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     Optional<CompletableFuture<QueueStats>> figures() {
         return getComponent()
                 .connectedClient(resolved.connection(), clientOptions())
-                .map(client -> queue(client)
-                        .admin()
-                        .stats()
-                        .whenComplete((stats, error) -> client.release(getComponent()::close)));
+                .map(own -> queue(own).admin().stats().whenComplete((done, e) -> own.release(getComponent()::close)));
     }
 
     @Override
