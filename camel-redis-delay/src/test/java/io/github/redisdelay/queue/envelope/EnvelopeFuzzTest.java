@@ -249,11 +249,11 @@ class EnvelopeFuzzTest {
         int count = random.nextInt(4);
         int dropped = random.nextInt(3);
         List<Object> reply = new ArrayList<>();
-        ByteBuffer head = ByteBuffer.allocate(44).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer head = ByteBuffer.allocate(40).order(ByteOrder.LITTLE_ENDIAN);
         for (int i = 0; i < 4; i++) {
             head.putDouble(number(random));
         }
-        head.putInt(count).putInt(dropped).putInt(random.nextInt(4));
+        head.putInt(count).putInt(dropped);
         boolean sameIdLength = random.nextBoolean();
         boolean sameRecord = random.nextBoolean();
         ByteBuffer idLengths = ByteBuffer.allocate(4 * count).order(ByteOrder.LITTLE_ENDIAN);
