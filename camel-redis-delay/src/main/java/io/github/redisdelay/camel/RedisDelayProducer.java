@@ -160,6 +160,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                     "the producer of queue '" + getEndpoint().getQueueName() + "' is stopped");
         }
         ProducerSettings settings = getEndpoint().producerSettings();
+        RedisDelaySendDynamicAware.setHeaders(exchange, getEndpoint().getEndpointUri());
         OwnHeaders.check(exchange.getMessage());
         RedisDelayOperation operation = ScheduleHeaders.operation(exchange.getMessage(), settings.operation());
         return switch (operation) {

@@ -8,12 +8,14 @@ import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.queue.ScheduleRequest;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Exchange;
+import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.Message;
 import org.apache.camel.Processor;
 import org.apache.camel.spi.SendDynamicAware;
@@ -101,18 +103,46 @@ public class RedisDelaySendDynamicAware extends ServiceSupport implements SendDy
         return entry.getUri();
     }
 
+    /**
+     * The options of the step under way, an exchange property.
+     *
+     * @param taken the headers that the producer has set
+     * @param outer that of the step in which this one is, as that of an interceptor; else null
+     */
+    private record Step(String endpointUri, Map<String, Object> options, Set<String> taken, Object outer) {}
+
     @Override
     public Processor createPreProcessor(Exchange exchange, DynamicAwareEntry entry) {
-        Map<String, Object> headers = headers(exchange.getMessage(), entry.getProperties());
-        return each -> headers.forEach(each.getMessage()::setHeader);
+        return each -> each.setProperty(
+                OwnHeaders.STEP_OPTIONS,
+                new Step(
+                        each.getProperty(ExchangePropertyKey.TO_ENDPOINT, String.class),
+                        entry.getProperties(),
+                        new HashSet<>(),
+                        each.getProperty(OwnHeaders.STEP_OPTIONS)));
     }
 
-    /** Removes them also where the step has failed. */
+    /** Removes the headers also where the step has failed. */
     @Override
     public Processor createPostProcessor(Exchange exchange, DynamicAwareEntry entry) {
-        Set<String> headers =
-                headers(exchange.getMessage(), entry.getProperties()).keySet();
-        return each -> headers.forEach(each.getMessage()::removeHeader);
+        return each -> {
+            if (each.removeProperty(OwnHeaders.STEP_OPTIONS) instanceof Step step) {
+                step.taken().forEach(each.getMessage()::removeHeader);
+                if (step.outer() != null) {
+                    each.setProperty(OwnHeaders.STEP_OPTIONS, step.outer());
+                }
+            }
+        };
+    }
+
+    /** Sets the headers that a step brings for this endpoint. An interceptor may send the exchange to others first. */
+    static void setHeaders(Exchange exchange, String endpointUri) {
+        if (exchange.getProperty(OwnHeaders.STEP_OPTIONS) instanceof Step step
+                && endpointUri.equals(step.endpointUri())) {
+            Map<String, Object> headers = headers(exchange.getMessage(), step.options());
+            headers.forEach(exchange.getMessage()::setHeader);
+            step.taken().addAll(headers.keySet());
+        }
     }
 
     private static Map<String, Object> headers(Message message, Map<String, Object> options) {

@@ -4,6 +4,7 @@ package io.github.redisdelay.camel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import org.apache.camel.Endpoint;
@@ -97,5 +98,30 @@ class SendDynamicIT extends CamelRedisIT {
         startWith("delay=RAW(1h)");
         assertThat(delay(send("direct:in", "x", Map.of("tenant", 1)))).isEqualTo(Duration.ofHours(1));
         assertThat(endpoints()).hasSize(1);
+    }
+
+    @Test
+    void should_keep_the_delay_for_its_own_queue_where_an_interceptor_sends_the_message_to_others_first()
+            throws Exception {
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                interceptSendToEndpoint("redis-delay:" + queue + "-1*")
+                        .to("redis-delay:" + queue + "-audit")
+                        .toD("redis-delay:" + queue + "-later?delay=${header.wait}0");
+                from("direct:in").toD("redis-delay:" + queue + "-1?delay=${header.wait}");
+            }
+        });
+        Exchange sent = send("direct:in", "x", Map.of("wait", "1000000", "CamelRedisDelayScheduleId", "a"));
+        assertThat(delay(sent)).isEqualTo(Duration.ofMillis(1_000_000));
+        assertThat(sent.getProperties()).doesNotContainKey("CamelRedisDelayStepOptions");
+        assertThat(storedDelay("audit")).isZero();
+        assertThat(storedDelay("later")).isEqualTo(Duration.ofMillis(10_000_000));
+        assertThat(storedDelay("1")).isEqualTo(Duration.ofMillis(1_000_000));
+    }
+
+    private Duration storedDelay(String kind) {
+        var stored = outside.queue(queue + "-" + kind).get("a").join().orElseThrow();
+        return Duration.of(stored.info().dueMicros() - stored.scheduledMicros(), ChronoUnit.MICROS);
     }
 }

@@ -30,6 +30,9 @@ public final class OwnHeaders {
     /** The exchange property of the deliveries that an exchange holds. */
     public static final String HELD_DELIVERIES = "CamelRedisDelayHeldDeliveries";
 
+    /** The exchange property of the options that a {@code toD} brings for its endpoint. */
+    public static final String STEP_OPTIONS = "CamelRedisDelayStepOptions";
+
     /** Common prefix of all header names. */
     public static final String PREFIX = "CamelRedisDelay";
 
@@ -76,7 +79,7 @@ public final class OwnHeaders {
 
     static {
         constants().forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
-        Stream.of(HELD_DELIVERIES, PENDING_REQUEST).forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
+        Stream.of(HELD_DELIVERIES, PENDING_REQUEST, STEP_OPTIONS).forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
         KNOWN = Set.copyOf(KNOWN_IN_ANY_CASE.keySet());
     }
 
