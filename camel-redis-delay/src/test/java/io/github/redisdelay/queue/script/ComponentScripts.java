@@ -21,6 +21,7 @@ final class ComponentScripts extends ScriptSet {
             "include/give.lua",
             "include/message.lua",
             "include/pause.lua",
+            "include/packed.lua",
             "include/items.lua",
             "include/session.lua",
             "include/plain.lua",

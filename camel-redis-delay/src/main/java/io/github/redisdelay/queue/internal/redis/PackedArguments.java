@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The arguments of a call with several items, in fewer arguments: {@code items.lua} has the format, and reads it. */
+/** The arguments of a call with several items, in fewer arguments: {@code packed.lua} has the format, and reads it. */
 final class PackedArguments {
 
     /** A longer value is an argument of its own: Lua would read each byte of it once more, which costs more than that. */

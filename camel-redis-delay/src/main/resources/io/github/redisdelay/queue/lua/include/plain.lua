@@ -6,11 +6,11 @@
 
 if not session_stored and not session_preflight_due and redis.call('EXISTS', key_config, key_seen) == 0 then
   local lone, now = #ARGV == 8 and string.byte(ARGV[4]) ~= 0, clock_now
-  local count, ids, word, words, times, claims, bodies = 1, ARGV[4], ARGV[5], nil, nil, nil, nil
+  local count, ids, word, times, time, bodies = 1, ARGV[4], ARGV[5], nil, nil, nil
   if not lone then
---@include items.lua
-    count, ids, words, times, claims, bodies = items_count, unpack(items_columns)
-    word = words[1]
+--@include packed.lua
+    count, ids, times, bodies = packed_count, packed_columns[1], packed_columns[3], packed_columns[5]
+    word, time = packed_same[4] == '' and bodies and ids and packed_same[2], tonumber(packed_same[3])
   end
   local is_delay = word == 'after reject' or word == 'after ignore' or word == 'after replace'
   local plain = is_delay or word == 'at reject' or word == 'at ignore' or word == 'at replace'
@@ -27,8 +27,8 @@ if not session_stored and not session_preflight_due and redis.call('EXISTS', key
     local known = {}
     due, scores, fields, answers = math.huge, {}, {}, { now }
     for i = 1, count do
-      local id, each = ids[i], tonumber(times[i])
-      if words[i] ~= word or claims[i] ~= '' or id == '' or known[id] or not each or each < 0 or each % 1 ~= 0 then
+      local id, each = ids[i], time or times and tonumber(times[i])
+      if id == '' or known[id] or not each or each < 0 or each % 1 ~= 0 then
         plain = false
         break
       end

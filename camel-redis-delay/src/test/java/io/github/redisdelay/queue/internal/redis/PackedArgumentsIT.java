@@ -37,7 +37,7 @@ class PackedArgumentsIT {
     @BeforeAll
     static void readLua() throws IOException {
         // Replies with the items one after the other, as they were before.
-        reader = "local ITEMS_HEAD, ITEMS_WIDTH = 3, tonumber(ARGV[1])\n" + include("items") + """
+        reader = "local ITEMS_HEAD, ITEMS_WIDTH = 3, tonumber(ARGV[1])\n" + include("packed") + include("items") + """
                 local reply = {}
                 for c = 1, ITEMS_WIDTH do
                   assert(#items_columns[c] == items_count)
