@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * each (re-)subscription every listener checks its queue now, so that messages which became due while nobody listened are
  * delivered. Whoever hears nothing claims at its turn.
  *
- * <p>Messages are text: {@code <wait in microseconds> <base key of the queue>}.
+ * <p>Messages are text: {@code <version of this form> <wait in microseconds> <base key of the queue>}.
  */
 public final class WakeupChannel {
 
