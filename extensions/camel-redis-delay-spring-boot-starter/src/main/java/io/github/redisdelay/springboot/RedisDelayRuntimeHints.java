@@ -7,6 +7,7 @@ import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.RedisDelayDevConsole;
 import io.github.redisdelay.camel.RedisDelayEndpointConfigurer;
 import io.github.redisdelay.camel.RedisDelayEndpointUriFactory;
+import io.github.redisdelay.camel.RedisDelaySendDynamicAware;
 import java.util.stream.Stream;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.ClusterServersConfig;
@@ -33,7 +34,8 @@ final class RedisDelayRuntimeHints implements RuntimeHintsRegistrar {
                         RedisDelayComponentConfigurer.class,
                         RedisDelayDevConsole.class,
                         RedisDelayEndpointConfigurer.class,
-                        RedisDelayEndpointUriFactory.class)
+                        RedisDelayEndpointUriFactory.class,
+                        RedisDelaySendDynamicAware.class)
                 .forEach(type -> hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS));
         // Looked for by its name: not every application has it.
         hints.reflection()

@@ -137,7 +137,8 @@ export class Queue {
                 h('th', { scope: 'col', class: 'n' }, 'Leased'))),
                 h('tbody', {}, q.consumerList.map(one => {
                     const away = millis(q.time) - millis(one.lastSeen) > 140000;
-                    return h('tr', { key: one.name, class: away ? 'away' : '' }, h('th', { scope: 'row' }, name(one.name), ' ', h('small', { class: 'quiet' }, one.version)),
+                    return h('tr', { key: one.name, class: away ? 'away' : '' },
+                        h('th', { scope: 'row' }, name(one.name), ' ', h('small', { class: 'quiet' }, one.version)),
                         h('td', { 'data-label': 'Last seen' }, away ? h('span', { class: 'late' }, h('span', { 'aria-hidden': 'true' }, '✕ '),
                             'gone, ') : null, distance(one.lastSeen)),
                         h('td', { class: 'n', 'data-label': 'Leased' }, count(one.leased)));
