@@ -38,7 +38,7 @@ class OrderShopIT extends RunningShop {
         await().untilAsserted(() -> assertThat(console.get("/api/queues").body().toString())
                 .contains("orders", "notifications", "refunds", "reminders", "bank"));
         JsonNode order = console.get("/api/message?queue=orders&id=A-1").body();
-        assertThat(order.findValue("state").asText()).isEqualTo("waiting");
+        assertThat(order.findValue("state").asText()).isEqualTo("delayed");
         ShopClient.Answer promoted = console.post(
                 "/api/promote",
                 "{\"queue\":\"orders\",\"id\":\"A-1\",\"state\":\"waiting\",\"due\":" + order.findValue("due") + "}");

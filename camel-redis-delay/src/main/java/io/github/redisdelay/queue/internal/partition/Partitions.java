@@ -115,8 +115,8 @@ public final class Partitions {
         SubmissionPromise<Boolean> result = new SubmissionPromise<>();
         allOf(parts.stream().map(Submission::outcome).toList()).whenComplete((answers, failure) -> {
             Throwable refusal = parts.stream()
-                    .filter(part -> !part.isUnconfirmed())
                     .flatMap(part -> error(part.outcome()).stream())
+                    .filter(error -> !(error instanceof ReplicationTimeoutException))
                     .findFirst()
                     .orElse(null);
             if (failure == null) {
@@ -144,7 +144,8 @@ public final class Partitions {
     }
 
     private static Optional<Throwable> error(CompletableFuture<?> done) {
-        return Optional.ofNullable(done.handle((value, error) -> error).join());
+        return Optional.ofNullable(done.handle((value, error) -> error == null ? null : ErrorText.unwrap(error))
+                .join());
     }
 
     static <T> CompletableFuture<List<T>> allOf(List<? extends CompletableFuture<T>> all) {

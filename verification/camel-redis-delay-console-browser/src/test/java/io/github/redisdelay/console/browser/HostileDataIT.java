@@ -72,7 +72,7 @@ class HostileDataIT extends PageIT {
         assertHarmless(TEXTS.stream().map(HostileDataIT::queueOf).toList());
         for (String text : TEXTS) {
             follow("#/queue?state=leased&name=" + encoded(queueOf(text)), queueOf(text));
-            browser.until("document.querySelector('#consumers tbody th')?.textContent === " + Browser.quoted(text));
+            browser.until("document.querySelector('#consumers tbody th bdi')?.textContent === " + Browser.quoted(text));
             browser.until("document.querySelector('#messages .why')?.textContent === " + Browser.quoted(text));
             assertHarmless(List.of(queueOf(text), text));
         }
