@@ -235,6 +235,8 @@ class SharingPageIT {
                             "redis-delay:{orders}:sessions",
                             "redis-delay:{orders}:consumers",
                             "redis-delay:{orders}:waiters",
+                            "redis-delay:{orders}:seen",
+                            "redis-delay:{orders}:dead:config",
                             "redis-delay:queues"));
         }
     }

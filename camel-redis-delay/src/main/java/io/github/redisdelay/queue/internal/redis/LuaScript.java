@@ -134,13 +134,13 @@ public final class LuaScript {
     }
 
     /**
-     * A script of another module of this project. It has the keys that most scripts have if it has items; then come all of
-     * {@link QueueKeys#foreign}.
+     * A script of another module of this project. It has the keys that most scripts have if it has items; then come
+     * the first of {@link QueueKeys#foreign}.
      *
      * @param owner a class of the module; the script is beside it, in the folder {@code lua}
      * @param command the name of its file, without the ending
      * @param width the number of arguments of an item; 0 for a script without
-     * @param foreign the names of the foreign keys
+     * @param foreign the names of the foreign keys that it needs, from the first one on
      */
     public static LuaScript of(Class<?> owner, String command, int width, List<String> foreign, Trait... traits) {
         List<String> keys = width == 0 ? List.of() : List.of(COMMON.split(" "));
@@ -191,7 +191,7 @@ public final class LuaScript {
         List<Object> all = new ArrayList<>();
         keys.forEach(part -> all.add(queue.key(part)));
         if (!foreign.isEmpty()) {
-            all.addAll(queue.foreign());
+            all.addAll(queue.foreign().subList(0, foreign.size()));
         }
         for (int priority = 1; usesPriorities() && priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
             all.add(queue.key("delayed:" + priority));

@@ -79,7 +79,7 @@ class ClaimShortCutIT {
                                             bytes,
                                             "base",
                                             "",
-                                            "fill",
+                                            0,
                                             1)
                                     .stream()
                                     .map(a -> a instanceof byte[]

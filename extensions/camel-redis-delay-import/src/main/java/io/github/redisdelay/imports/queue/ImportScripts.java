@@ -8,9 +8,10 @@ import java.util.List;
 /** The scripts of imports, and the keys that they name. */
 public final class ImportScripts {
 
-    private static final List<String> FOREIGN = List.of("source", "order", "ready", "nothing");
+    private static final List<String> FOREIGN = List.of("source", "ready", "order", "nothing");
 
-    public static final LuaScript LOOK = LuaScript.of(ImportScripts.class, "look", 0, FOREIGN, LuaScript.Trait.LIST);
+    public static final LuaScript LOOK =
+            LuaScript.of(ImportScripts.class, "look", 0, FOREIGN.subList(0, 2), LuaScript.Trait.LIST);
 
     public static final LuaScript IMPORT =
             LuaScript.of(ImportScripts.class, "import", 4, FOREIGN, LuaScript.Trait.PRIORITIES, LuaScript.Trait.BODIES);
@@ -23,11 +24,11 @@ public final class ImportScripts {
     }
 
     /**
-     * The keys of a queue of Redisson's: pending messages, the order of these, ready ones, and one that is never there.
+     * The keys of a queue of Redisson's: pending messages, ready ones, the order of the pending ones, and one that is never there.
      */
     static List<Object> foreign(String source) {
         String pending = key("redisson_delay_queue_timeout", source);
-        return List.of(pending, key("redisson_delay_queue", source), source, pending + ":none");
+        return List.of(pending, source, key("redisson_delay_queue", source), pending + ":none");
     }
 
     /** A key as RedissonObject.prefixName names it. */

@@ -20,7 +20,7 @@ class ImportScriptPermissionsIT extends ScriptPermissionRules {
         assertThat(after.contains("new") || isThere(ImportScriptSet.foreign(keys, 0), "zset", "e1"))
                 .as("the pending message is here or there after " + what)
                 .isTrue();
-        assertThat(after.contains("ready1") || isThere(ImportScriptSet.foreign(keys, 2), "list", "r1"))
+        assertThat(after.contains("ready1") || isThere(ImportScriptSet.foreign(keys, 1), "list", "r1"))
                 .as("the ready message is here or there after " + what)
                 .isTrue();
     }

@@ -39,11 +39,11 @@ final class ImportScriptSet extends ScriptSet {
     @Override
     void fill(RedissonClient redisson, QueueKeys keys) {
         redisson.getScoredSortedSet(foreign(keys, 0), StringCodec.INSTANCE).addAll(Map.of("e1", 1.0, "e2", 2.0));
-        redisson.getList(foreign(keys, 1), StringCodec.INSTANCE).addAll(List.of("e0", "e1", "e2"));
-        redisson.getList(foreign(keys, 2), StringCodec.INSTANCE).addAll(List.of("r1", "r2"));
+        redisson.getList(foreign(keys, 2), StringCodec.INSTANCE).addAll(List.of("e0", "e1", "e2"));
+        redisson.getList(foreign(keys, 1), StringCodec.INSTANCE).addAll(List.of("r1", "r2"));
     }
 
-    /** A key of Redisson's queue: pending messages, their order, ready ones, and the one that is never there. */
+    /** A key of Redisson's queue: pending messages, ready ones, the order of the pending ones, and the one that is never there. */
     static String foreign(QueueKeys keys, int index) {
         return (String) keys.foreign().get(index);
     }

@@ -2,8 +2,8 @@
 --
 -- KEYS  messages, delayed, leased, state, sessions, config, waiters,
 --       source (their pending messages: sorted set of elements, scored with the times they are due in milliseconds),
---       order (the same elements in the order in which they were offered: list),
---       ready (their ready messages, which are due and not taken: list of payloads), nothing (a key that is never there);
+--       ready (their ready messages, which are due and not taken: list of payloads),
+--       order (the elements of the source in the order in which they were offered: list), nothing (a key that is never there);
 --       priorities, see queue.lua
 -- ARGV  1 session  2 sequence  3 the queue's base key
 --       then, as items.lua reads them, four for each message, at most 256:

@@ -1,6 +1,6 @@
 -- Reads the next messages of a delayed queue of Redisson's, those that are due first. Changes nothing.
 --
--- KEYS  source, order, ready, nothing: see import.lua
+-- KEYS  source, ready: see import.lua
 -- ARGV  1 up to when pending messages are answered: 'all' that are there now; 'ahead=' and microseconds from now; or
 --         'until=' and a score that the reply before has named
 --       2 how many messages at the most, 1 to 256  3 how many bytes at the most; one message is answered whatever its size
