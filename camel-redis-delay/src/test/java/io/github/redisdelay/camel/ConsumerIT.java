@@ -100,7 +100,7 @@ class ConsumerIT extends CamelRedisIT {
     }
 
     private List<String> warningsOfAStart(String firstOptions, String secondQueue) throws Exception {
-        try (LogLines log = new LogLines(RedisDelayConsumer.class)) {
+        try (LogLines log = new LogLines(ConsumerDifferences.class)) {
             start(new RouteBuilder() {
                 @Override
                 public void configure() {

@@ -223,7 +223,8 @@ class DeadLetterRouteIT extends ConsumerSideIT {
         bury("a", "x");
         start(consumeDead("", exchange -> exchange.setProperty(RedisDelayConstants.RETRY_AFTER, "1h")));
         assertReturnedForAnHour();
-        // A second one is not in its way.settle(new Settlement.DeadLetter("b", "y"));
+        // A second one is not in its way.
+        bury("b", "y");
         await().untilAsserted(() ->
                 assertThat(dead().admin().stats().join().delayed()).isEqualTo(2));
     }
