@@ -41,7 +41,7 @@ class OrderShopIT extends RunningShop {
         assertThat(order.findValue("state").asText()).isEqualTo("delayed");
         ShopClient.Answer promoted = console.post(
                 "/api/promote",
-                "{\"queue\":\"orders\",\"id\":\"A-1\",\"state\":\"waiting\",\"due\":" + order.findValue("due") + "}");
+                "{\"queue\":\"orders\",\"id\":\"A-1\",\"state\":\"delayed\",\"due\":" + order.findValue("due") + "}");
         assertThat(promoted.text("outcome")).isEqualTo("done");
         awaitState("A-1", "CLOSED");
     }
