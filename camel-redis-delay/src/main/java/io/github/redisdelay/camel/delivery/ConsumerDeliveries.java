@@ -18,6 +18,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -70,6 +72,9 @@ public final class ConsumerDeliveries implements DeliveryHandler {
 
     /** The threads that are in the processor of a consumer without a route. */
     private final Set<Thread> processing = ConcurrentHashMap.newKeySet();
+
+    /** Holds something once a delivery has ended. Who waits for it holds no lock meanwhile. */
+    private final BlockingQueue<Boolean> ended = new ArrayBlockingQueue<>(1);
 
     /**
      * @param consumer makes and takes the exchanges
@@ -221,6 +226,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
             underWay.remove(delivery);
             standstill.ended(delivery, shown);
             held.release(threads.closer());
+            ended.offer(true);
         };
         String routeId = consumer.getRouteId();
         if (consumer.isStoppingOrStopped()) {
@@ -295,12 +301,11 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      * and no longer when the thread is interrupted.
      */
     private void awaitEnd(long nanos) {
-        long end = System.nanoTime() + nanos;
+        long deadline = System.nanoTime() + (processing.contains(Thread.currentThread()) ? 0 : nanos);
         try {
-            while (!processing.contains(Thread.currentThread())
-                    && claims.underWay() > 0
-                    && System.nanoTime() - end < 0) {
-                TimeUnit.MILLISECONDS.sleep(10);
+            while (System.nanoTime() - deadline < 0 && claims.underWay() > 0) {
+                // At most 100 ms: the slot may be free long before Redis has answered, which is the signal.
+                ended.poll(Math.min(nanos, 100_000_000), TimeUnit.NANOSECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
