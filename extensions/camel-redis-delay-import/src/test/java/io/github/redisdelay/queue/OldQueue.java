@@ -30,7 +30,7 @@ public final class OldQueue {
         this.name = name;
         List<Object> keys = ImportScripts.keys(QueueKeys.of("p", "q"), name).foreign();
         pendingKey = (String) keys.get(0);
-        orderKey = (String) keys.get(1);
+        orderKey = (String) keys.get(2);
     }
 
     public RScoredSortedSet<byte[]> pending() {
