@@ -61,7 +61,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     private final OncePerName unusedOptions = new OncePerName();
     private final ManagedQueues managedQueues = new ManagedQueues();
     private final ConsumerNames consumerNames = new ConsumerNames();
-    private final Set<RedisDelayConsumer> consumers = ConcurrentHashMap.newKeySet();
+    /** Its consumers that are started. Each adds and removes itself. */
+    final Set<RedisDelayConsumer> consumers = ConcurrentHashMap.newKeySet();
 
     private final Object resourcesLock = new Object();
     private volatile Resources resources; // written under resourcesLock
@@ -174,8 +175,8 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         return consumerNames;
     }
 
-    /** The consumers of all components of a context. */
-    static Stream<RedisDelayConsumer> consumers(CamelContext context) {
+    /** The started consumers of all components of a context. */
+    public static Stream<RedisDelayConsumer> consumers(CamelContext context) {
         return context.getComponentNames().stream()
                 .map(context::hasComponent)
                 .filter(RedisDelayComponent.class::isInstance)
@@ -191,11 +192,6 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
                 threads()::goOn,
                 threads().timers(),
                 maximumQueueLength);
-    }
-
-    /** Its consumers that are started. Each adds and removes itself. */
-    Set<RedisDelayConsumer> consumers() {
-        return consumers;
     }
 
     /** Its imports by the operation {@code import}: those under way, and those that have ended within the last hour. */

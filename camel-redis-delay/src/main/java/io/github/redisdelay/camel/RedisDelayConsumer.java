@@ -110,7 +110,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     side(),
                     RedisDelayComponent.consumers(getEndpoint().getCamelContext())
                             .map(RedisDelayConsumer::side));
-            getEndpoint().getComponent().consumers().add(this);
+            getEndpoint().getComponent().consumers.add(this);
         }
         running.deliveries().resume();
         CamelContext context = getEndpoint().getCamelContext();
@@ -190,7 +190,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     }
 
     /** The name of this consumer among those of its context: its route's id, or a name of its own. */
-    String name() {
+    public String name() {
         return getRouteId() != null ? getRouteId() : ownName.get();
     }
 
@@ -248,7 +248,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     protected void doStop() throws Exception {
         Running stopping = running;
         running = null;
-        getEndpoint().getComponent().consumers().remove(this);
+        getEndpoint().getComponent().consumers.remove(this);
         if (stopping != null) {
             if (bridge != null) {
                 bridge.close();
@@ -283,12 +283,12 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     }
 
     /** The import that runs beside it, or null if it imports nothing. */
-    ImportModule.Bridge bridge() {
+    public ImportModule.Bridge bridge() {
         return bridge;
     }
 
     /** The running claims, or null. */
-    DelayQueueConsumer claims() {
+    public DelayQueueConsumer claims() {
         Running open = running;
         return open == null ? null : open.deliveries().claims();
     }
@@ -299,12 +299,13 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     }
 
     /** The time since the claim of what it has been working on for the longest time; zero if nothing is under way. */
-    Duration longestRunning() {
+    public Duration longestRunning() {
         Running open = running;
         return open == null ? Duration.ZERO : open.deliveries().longestRunning();
     }
 
-    boolean isOfDeadLetters() {
+    /** Returns whether it receives the dead letters of its queue. */
+    public boolean isOfDeadLetters() {
         return settings.deadLetters();
     }
 

@@ -215,7 +215,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     /** What tells its queue from others: its name, key prefix and place, in this order. */
-    String identity() {
+    public String identity() {
         return queueName + "\n" + getKeyPrefix() + "\n" + place();
     }
 
@@ -240,7 +240,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     /** Asks for the figures of its queue, if its client is connected; waits neither for that nor for the answer. */
-    Optional<CompletableFuture<QueueStats>> figures() {
+    public Optional<CompletableFuture<QueueStats>> figures() {
         return getComponent()
                 .connectedClient(resolved.connection(), clientOptions())
                 .map(own -> queue(own).admin().stats().whenComplete((done, e) -> own.release(getComponent()::close)));

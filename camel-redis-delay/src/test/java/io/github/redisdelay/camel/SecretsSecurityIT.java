@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
+import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.AllLogs;
 import java.io.BufferedReader;
@@ -41,7 +42,6 @@ import javax.management.ObjectName;
 import org.apache.camel.Endpoint;
 import org.apache.camel.ServiceStatus;
 import org.apache.camel.builder.RouteBuilder;
-import org.apache.camel.console.DevConsole;
 import org.apache.camel.health.HealthCheck;
 import org.apache.camel.health.HealthCheckHelper;
 import org.apache.camel.health.HealthCheckRegistry;
@@ -545,11 +545,11 @@ class SecretsSecurityIT {
                 assertThat(own.getEndpointUri()).startsWith("redis-delay://secrets");
             }
         }
-        RedisDelayDevConsole console = new RedisDelayDevConsole();
-        console.setCamelContext(context);
-        for (DevConsole.MediaType type : List.of(DevConsole.MediaType.TEXT, DevConsole.MediaType.JSON)) {
-            shown.add(String.valueOf(console.call(type, Map.of())));
-        }
+        // What Camel's developer console shows beside the figures.
+        RedisDelayComponent.consumers(context)
+                .map(RedisDelayConsumer::claims)
+                .filter(claims -> claims != null && claims.lastError() != null)
+                .forEach(claims -> shown.add(ErrorText.of(claims.lastError())));
         shown.add(String.valueOf(context.getRoute("secrets").getConsumer()));
         shown.add(String.valueOf(context.getRoute("secrets").getEndpoint()));
         shown.add(String.valueOf(context.getRoute("secrets")));

@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.apache.camel.CamelContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,15 +84,12 @@ final class ContextSources implements ConsoleSources {
     public List<QueueSource> get(List<String> named) {
         Map<Place, Map<String, Integer>> queues = new LinkedHashMap<>();
         Map<Place, RedisDelayEndpoint> ways = new LinkedHashMap<>();
-        context.getEndpoints().stream()
-                .filter(RedisDelayEndpoint.class::isInstance)
-                .map(RedisDelayEndpoint.class::cast)
-                .forEach(endpoint -> {
-                    Place place = new Place(endpoint.place(), endpoint.getKeyPrefix());
-                    queues.computeIfAbsent(place, any -> new LinkedHashMap<>())
-                            .put(endpoint.getQueueName(), endpoint.getPartitions());
-                    ways.putIfAbsent(place, endpoint);
-                });
+        endpoints(context).forEach(endpoint -> {
+            Place place = new Place(endpoint.place(), endpoint.getKeyPrefix());
+            queues.computeIfAbsent(place, any -> new LinkedHashMap<>())
+                    .put(endpoint.getQueueName(), endpoint.getPartitions());
+            ways.putIfAbsent(place, endpoint);
+        });
         List<QueueSource> sources = new ArrayList<>();
         queues.forEach((place, partitions) -> {
             named.forEach(name -> partitions.putIfAbsent(name, 0));
@@ -105,11 +103,22 @@ final class ContextSources implements ConsoleSources {
 
     @Override
     public List<ImportModule.Run> imports() {
+        return imports(context).toList();
+    }
+
+    /** The endpoints of all components of a context. */
+    static Stream<RedisDelayEndpoint> endpoints(CamelContext context) {
+        return context.getEndpoints().stream()
+                .filter(RedisDelayEndpoint.class::isInstance)
+                .map(RedisDelayEndpoint.class::cast);
+    }
+
+    /** The imports of all components of a context. */
+    static Stream<ImportModule.Run> imports(CamelContext context) {
         return context.getComponentNames().stream()
-                .map(name -> context.hasComponent(name))
+                .map(context::hasComponent)
                 .filter(RedisDelayComponent.class::isInstance)
-                .flatMap(component -> ((RedisDelayComponent) component).imports().stream())
-                .toList();
+                .flatMap(component -> ((RedisDelayComponent) component).imports().stream());
     }
 
     /** Returns null if there is no connection yet. */

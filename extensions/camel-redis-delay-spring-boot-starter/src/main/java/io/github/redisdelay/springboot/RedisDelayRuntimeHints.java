@@ -4,7 +4,6 @@ package io.github.redisdelay.springboot;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayComponentConfigurer;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
-import io.github.redisdelay.camel.RedisDelayDevConsole;
 import io.github.redisdelay.camel.RedisDelayEndpointConfigurer;
 import io.github.redisdelay.camel.RedisDelayEndpointUriFactory;
 import io.github.redisdelay.camel.RedisDelaySendDynamicAware;
@@ -32,7 +31,6 @@ final class RedisDelayRuntimeHints implements RuntimeHintsRegistrar {
         Stream.of(
                         RedisDelayComponent.class,
                         RedisDelayComponentConfigurer.class,
-                        RedisDelayDevConsole.class,
                         RedisDelayEndpointConfigurer.class,
                         RedisDelayEndpointUriFactory.class,
                         RedisDelaySendDynamicAware.class)
@@ -40,11 +38,9 @@ final class RedisDelayRuntimeHints implements RuntimeHintsRegistrar {
         // Looked for by its name: not every application has it.
         hints.reflection()
                 .registerTypeIfPresent(classLoader, "io.micrometer.core.instrument.MeterRegistry", type -> {});
-        hints.reflection()
-                .registerTypeIfPresent(
-                        classLoader,
-                        "io.github.redisdelay.imports.RedissonImports",
-                        MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+        Stream.of("io.github.redisdelay.imports.RedissonImports", "io.github.redisdelay.console.RedisDelayDevConsole")
+                .forEach(type -> hints.reflection()
+                        .registerTypeIfPresent(classLoader, type, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS));
         // Its fields say of which side an option is.
         hints.reflection().registerType(RedisDelayConfiguration.class, MemberCategory.DECLARED_FIELDS);
         // Its methods are looked up by name, because they are not the same in all versions of Redisson.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel;
+package io.github.redisdelay.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.ConsumerSideIT;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisServer;
@@ -124,8 +125,10 @@ class DevConsoleIT extends ConsumerSideIT {
                     from(to).routeId("frozen").log("x");
                 }
             });
-            context.getEndpoint("redis-delay:nobody?address=redis://localhost:1");
-            assertThat(text(Map.of())).contains("queue=nobody", "error=not connected}\n", "delayed=0, ");
+            context.getEndpoint("redis-delay:nobody?address=redis://own:geheim@localhost:1");
+            assertThat(text(Map.of()))
+                    .contains("queue=nobody", "error=not connected}\n", "delayed=0, ")
+                    .doesNotContain("geheim");
             template.sendBody(to + "&delay=5s", "x"); // the consumer wants to claim it then
             freeze(server);
             long begun = System.nanoTime();
