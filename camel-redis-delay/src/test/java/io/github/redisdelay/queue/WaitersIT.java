@@ -26,6 +26,7 @@ import io.github.redisdelay.test.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -340,6 +341,27 @@ class WaitersIT extends RealQueueIT {
         assertThat(all.get(2).heard()).isEmpty();
     }
 
+    @Test
+    void should_leave_no_gap_between_turns_when_consumers_leave_before_theirs() {
+        List<Waiter> all = waiting(8);
+        all.forEach(each -> each.claim(1, false, SAFETY));
+        // Six are woken, one after the other, and have full hands.
+        for (int i = 0; i < 6; i++) {
+            schedule("now-" + i, LONG_AGO);
+            Waiter first = all.stream()
+                    .filter(each -> each.promise() != null)
+                    .min(Comparator.comparing(Waiter::promise))
+                    .orElseThrow();
+            assertThat(first.claim(1, false, SAFETY).messages()).hasSize(1);
+        }
+        // If the first of those that are left has died, the second one comes after two safety intervals.
+        List<Long> left = idle().values().stream().sorted().toList();
+        assertThat(left).hasSize(2);
+        long now = now();
+        assertThat(left.get(0)).isLessThanOrEqualTo(now + SAFETY * 21 / 20);
+        assertThat(left.get(1)).isLessThanOrEqualTo(now + 2 * SAFETY * 21 / 20);
+    }
+
     // The promises after a claim that gives something.
 
     @Test
@@ -458,7 +480,9 @@ class WaitersIT extends RealQueueIT {
         assertThat(all.get(0).promise()).isNull();
         assertThat(all.get(1).promise()).isEqualTo(due);
         assertThat(all.get(1).heard()).hasSize(1);
-        assertThat(all.get(2).heard()).isEmpty();
+        // It gets the turn that the one before it had.
+        assertThat(all.get(2).promise()).isEqualTo(due + LONG_SAFETY);
+        assertThat(all.get(2).heard()).hasSize(1);
         assertThat(all.get(0).heard()).isEmpty();
     }
 
@@ -467,8 +491,8 @@ class WaitersIT extends RealQueueIT {
         schedule("a", IN_AN_HOUR);
         List<Waiter> all = waiting(3);
         all.forEach(Waiter::look);
-        all.get(2).claims.leave(FakeHost.randomClaimId()).run();
-        await().until(() -> all.get(2).promise() == null);
+        all.get(2).claim(0, false);
+        assertThat(all.get(2).promise()).isNull();
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
     }
 

@@ -132,10 +132,14 @@ public final class WaitersModel {
         if (member.isEmpty()) {
             return -1;
         }
+        boolean waited = promises.containsKey(member);
         remove(member);
         if (wanted == 0 || (given == wanted && !quick)) {
             if (event != null) {
                 cover(event, now);
+            }
+            if (wanted > 0 || waited) {
+                closeGap(now, interval);
             }
             return -1;
         }
@@ -155,6 +159,15 @@ public final class WaitersModel {
         }
         put(member, mine);
         return mine - now;
+    }
+
+    /** Whoever would come last comes at the first turn that is free. */
+    private void closeGap(long now, long interval) {
+        long at = turn(now, interval);
+        if (!order.isEmpty() && order.last().at > at + 0.05 * interval) {
+            String last = order.last().member;
+            put(last, line.call(last, at - now) ? at : DEAD);
+        }
     }
 
     /** The first turn that is free. */

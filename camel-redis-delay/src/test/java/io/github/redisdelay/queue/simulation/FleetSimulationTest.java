@@ -163,6 +163,37 @@ class FleetSimulationTest {
     }
 
     @Test
+    void should_be_late_by_two_turns_when_the_one_that_comes_is_killed_and_others_have_left_before_their_turns() {
+        for (int run = 0; run < 30; run++) {
+            FakeTimers timers = new FakeTimers();
+            Random random = new Random(seed + run);
+            SimulatedQueue queue = new SimulatedQueue(timers, random, () -> 100_000, probability -> false);
+            long[] lateMicros = {-1};
+            for (int i = 0; i < 10; i++) {
+                new SimulatedConsumer(queue, i, ConsumerOptions.DEFAULTS, delivery -> {
+                            if (delivery.id().equals("m")) {
+                                lateMicros[0] = queue.micros() - delivery.dueMicros();
+                            }
+                            return TimeUnit.MINUTES.toNanos(10);
+                        })
+                        .loop.resume();
+            }
+            timers.advance(Duration.ofSeconds(40));
+            for (int i = 0; i < 8; i++) {
+                queue.schedule("long-" + i, 0);
+                timers.advance(Duration.ofMillis(100));
+            }
+            timers.advance(Duration.ofMillis(random.nextInt(2_000)));
+            queue.schedule("m", 500_000);
+            timers.advance(Duration.ofMillis(490));
+            assertThat(queue.waiters.promises()).hasSize(2);
+            queue.consumer(queue.waiters.first()).dead = true;
+            timers.advance(Duration.ofSeconds(30));
+            assertThat(lateMicros[0]).as("late, run %d", run).isBetween(1L, 4_000_000L);
+        }
+    }
+
+    @Test
     void should_have_a_claim_every_four_seconds_whoever_is_killed() {
         FakeTimers timers = new FakeTimers();
         Random random = new Random(seed);

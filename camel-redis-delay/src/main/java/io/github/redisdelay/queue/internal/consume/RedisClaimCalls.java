@@ -79,7 +79,8 @@ public final class RedisClaimCalls implements ClaimCalls {
 
     @Override
     public Runnable leave(ClaimId claimId) {
-        return use() ? new Call(ClaimRequest.leave(claimId), null)::start : () -> {};
+        long safety = PartitionState.safetyMicros(backoff.random());
+        return use() ? new Call(ClaimRequest.leave(claimId, safety), null)::start : () -> {};
     }
 
     /** Keeps the session for a call; false if it was given back. */

@@ -23,7 +23,7 @@ public record ClaimRequest(
     public static final int MAX_BYTES = 1 << 20;
 
     /** A claim of nothing, by which a consumer leaves the waiters. */
-    public static ClaimRequest leave(ClaimId claimId) {
-        return new ClaimRequest(claimId, 1, 0, 0, false, 1);
+    public static ClaimRequest leave(ClaimId claimId, long safetyMicros) {
+        return new ClaimRequest(claimId, 1, 0, 0, false, safetyMicros);
     }
 }

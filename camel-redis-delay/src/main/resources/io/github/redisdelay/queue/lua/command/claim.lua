@@ -91,16 +91,30 @@ local function next_turn()
   return last + safety_interval
 end
 
+-- A consumer that leaves before its turn leaves a gap between the turns. The consumer that would come last is woken for the
+-- first turn that nobody has.
+local function close_gap()
+  local last = redis.call('ZRANGE', wakeup_waiters, '0', '0', 'REV', 'WITHSCORES')
+  local comes, slack = tonumber(last[2] or 0), 0.05 * safety_interval
+  local at = comes > now + safety_interval + slack and next_turn()
+  if at and comes > at + slack then
+    wakeup_write(wakeup_waiters, { wakeup_send(last[1], base, at - now) and at or 0, last[1] })
+  end
+end
+
 -- Writes when the consumer comes again, and keeps the cover rule. Returns in how many microseconds that is, -1 if it is no
 -- waiter. One that got nothing, or whose work is short, takes the next event itself. Otherwise those who wait go first.
 local function come_again(given, event)
   if #member == 0 then
     return -1
   end
-  redis.call('ZREM', wakeup_waiters, member)
+  local waited = redis.call('ZREM', wakeup_waiters, member) == 1
   event = event and math.max(event, now)
   if wanted == 0 or (given == wanted and not quick) then
     wakeup_write(wakeup_waiters, event and wakeup_cover(wakeup_waiters, base, event, now))
+    if wanted > 0 or waited then
+      close_gap()
+    end
     return -1
   end
   local first = tonumber(redis.call('ZRANGE', wakeup_waiters, '0', '0', 'WITHSCORES')[2])
