@@ -56,7 +56,7 @@ public record OptionReader(RedisDelayConfiguration options) {
         endpoint.options.setState(null); // that of lists: no consumer has to have it
         endpoint.options.setBatching(false);
         endpoint.consumer(Set.of());
-        endpoint.batches();
+        endpoint.batch();
     }
 
     /** The connection to Redis; credentials are not shown in errors. */
@@ -177,16 +177,15 @@ public record OptionReader(RedisDelayConfiguration options) {
         }
         boolean deadLetters = consumed == MessageScope.DEAD;
         checkDeadLetters(deadLetters, own);
-        ConsumerOptions claims = claims();
         RetryPolicy retries = retries();
         return new ConsumerSettings(
                 deadLetters,
-                claims,
+                claims(),
                 deadLetters ? retries.withoutLimit() : retries,
                 options.isDeadLetter(),
                 OptionValues.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
-                options.isBatching() ? batches(claims) : null,
+                options.isBatching() ? batch() : null,
                 options.getExecutorService());
     }
 
@@ -221,22 +220,14 @@ public record OptionReader(RedisDelayConfiguration options) {
         return new DeadLetterTrimmer.Limits(retention == null ? Duration.ZERO : retention, most);
     }
 
-    /** Leases must not end before a batch is done. */
-    private ConsumerSettings.Batches batches(ConsumerOptions claims) {
-        ConsumerSettings.Batches batches = batches();
-        Duration held = claims.extendVisibility() ? claims.maximumExtension() : claims.visibilityTimeout();
-        if (batches.timeout().compareTo(held.dividedBy(2)) > 0) {
-            throw new IllegalArgumentException("option 'batchTimeout' is '" + options.getBatchTimeout()
-                    + "': it must be at most half of option '"
-                    + (claims.extendVisibility() ? "maximumVisibilityExtension" : "visibilityTimeout") + "' (" + held
-                    + ")");
-        }
-        return batches;
-    }
-
-    private ConsumerSettings.Batches batches() {
-        return new ConsumerSettings.Batches(
-                options.getBatchSize(), duration("batchTimeout", options.getBatchTimeout()));
+    private ConsumerOptions.Batch batch() {
+        OptionValues.check(
+                "batchSize",
+                options.getBatchSize(),
+                1,
+                ConsumerOptions.MAX_MESSAGES,
+                "from 1 to " + ConsumerOptions.MAX_MESSAGES);
+        return new ConsumerOptions.Batch(options.getBatchSize(), duration("batchTimeout", options.getBatchTimeout()));
     }
 
     private static Duration duration(String option, String text) {

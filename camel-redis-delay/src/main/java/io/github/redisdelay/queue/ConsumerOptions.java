@@ -17,6 +17,8 @@ import java.util.Objects;
  * @param maximumExtension for how long after it was begun a message's lease is extended at the most
  * @param name by which people know the consumer, shown for the messages that it holds; at most {@value
  *     #MAX_NAME_LENGTH} characters, longer ones are cut
+ * @param batch how messages are put together in batches, of which {@code concurrentConsumers} may be worked on at a time;
+ *     null if each is worked on by itself
  */
 public record ConsumerOptions(
         int concurrentConsumers,
@@ -24,7 +26,8 @@ public record ConsumerOptions(
         Duration visibilityTimeout,
         boolean extendVisibility,
         Duration maximumExtension,
-        String name) {
+        String name,
+        Batch batch) {
 
     /** The most messages that one claim can take. */
     public static final int MAX_MESSAGES = 256;
@@ -40,6 +43,40 @@ public record ConsumerOptions(
     /** The defaults: one message at a time, a prefetch of up to 200, a lease of 30 s that is extended for up to an hour. */
     public static final ConsumerOptions DEFAULTS =
             new ConsumerOptions(1, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
+
+    /**
+     * The limits of a batch. It has bodies of 1 MB at the most, unless a single one is larger.
+     *
+     * @param size how many messages it has at the most, 1 to {@value ConsumerOptions#MAX_MESSAGES}
+     * @param timeout how long its first message waits for others, from its due time on; not negative
+     */
+    public record Batch(int size, Duration timeout) {
+
+        public Batch {
+            if (size < 1 || size > MAX_MESSAGES || timeout.isNegative()) {
+                throw new IllegalArgumentException("a batch of " + size + " within " + timeout
+                        + ": it must be from 1 to " + MAX_MESSAGES + " messages, within 0 or more");
+            }
+        }
+    }
+
+    /** Options of a consumer without batches. */
+    public ConsumerOptions(
+            int concurrentConsumers,
+            int maxMessagesPerPoll,
+            Duration visibilityTimeout,
+            boolean extendVisibility,
+            Duration maximumExtension,
+            String name) {
+        this(
+                concurrentConsumers,
+                maxMessagesPerPoll,
+                visibilityTimeout,
+                extendVisibility,
+                maximumExtension,
+                name,
+                null);
+    }
 
     public ConsumerOptions {
         Objects.requireNonNull(visibilityTimeout, "visibilityTimeout");

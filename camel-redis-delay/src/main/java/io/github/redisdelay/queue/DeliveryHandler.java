@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.List;
 
 /** Works on what a consumer receives. */
 public interface DeliveryHandler {
@@ -13,6 +14,13 @@ public interface DeliveryHandler {
      * it throws, the message is due again after a second, its attempt counted.
      */
     void handle(Delivery delivery) throws Exception;
+
+    /** The same for a batch, of one message where the consumer has no batches. All its messages occupy one slot together. */
+    default void handle(List<? extends Delivery> batch) throws Exception {
+        for (Delivery delivery : batch) {
+            handle(delivery);
+        }
+    }
 
     /**
      * A message's lease is not extended any more because it has been worked on for {@code age}: it will be delivered

@@ -230,34 +230,17 @@ class BatchIT extends ConsumerSideIT {
     }
 
     @Test
-    void should_release_at_once_what_was_collected_when_the_route_is_suspended_or_stopped() throws Exception {
+    void should_leave_the_messages_of_a_batch_that_is_not_complete_to_others() throws Exception {
         start(consume(BATCHES + "&batchSize=10&batchTimeout=30m", this::takeBatch));
-        scheduleMany(0, 3);
-        await().until(() -> consumer().getProcessing() == 3);
-        context.getRouteController().suspendRoute("consumer");
-        await().untilAsserted(() -> assertThat(stats().leased()).isZero());
-        assertThat(stats().overdue()).isEqualTo(3);
-        context.getRouteController().resumeRoute("consumer");
-        await().until(() -> consumer().getProcessing() == 3);
-        context.getRouteController().stopRoute("consumer");
-        await().untilAsserted(() -> assertThat(stats().leased()).isZero());
-        assertThat(batches).isEmpty();
-        var delivery = claim(stored());
-        assertThat(delivery.attempt()).isEqualTo(1);
-        delivery.settle(Settlement.RELEASE).result().join();
-    }
-
-    @Test
-    void should_keep_the_leases_of_what_is_collected() throws Exception {
-        start(consume(BATCHES + "&visibilityTimeout=3s&batchSize=10&batchTimeout=5s", exchange -> {
-            messages(exchange).forEach(received::add);
-            takeBatch(exchange);
-        }));
-        scheduleMany(0, 2);
-        assertThat(nextBatch()).containsExactly(0, 1);
-        assertThat(next().getHeader(RedisDelayConstants.ATTEMPT)).isEqualTo(1);
+        scheduleMany(0, 9);
+        var taken = claim(stored());
+        assertThat(taken.attempt()).isOne();
+        taken.settle(Settlement.ACKNOWLEDGE).result().join();
+        assertThat(stats().leased()).isZero();
+        assertThat(stats().overdue()).isEqualTo(8);
+        scheduleMany(9, 11);
+        assertThat(nextBatch()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
         assertEmpty();
-        assertThat(batches).isEmpty();
     }
 
     @Test
@@ -366,7 +349,7 @@ class BatchIT extends ConsumerSideIT {
         Envelope.Settings settings = new Envelope.Settings(null, Duration.ofSeconds(1), null);
         schedule("late", "late", settings, DueTime.at(java.time.Instant.now().minusSeconds(60)));
         scheduleMany(0, 2);
-        start(consume(BATCHES + "&batchSize=2&batchTimeout=30m", this::takeBatch));
+        start(consume(BATCHES + "&batchSize=3&batchTimeout=30m", this::takeBatch));
         assertThat(nextBatch()).containsExactly(0, 1);
         await().untilAsserted(() -> assertThat(stats().dead()).isOne());
     }

@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
+import io.github.redisdelay.queue.internal.partition.PartitionHash;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,7 +21,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
@@ -70,6 +74,29 @@ class PartitionedRoutesIT extends ConsumerSideIT {
         assertThat(most.get()).isLessThanOrEqualTo(4);
         assertEmpty();
         await().untilAsserted(() -> assertThat(stats().consumers()).isEqualTo(1));
+    }
+
+    @Test
+    void should_make_batches_of_the_messages_of_one_partition_each() throws Exception {
+        BlockingQueue<List<?>> batches = new LinkedBlockingQueue<>();
+        start(consume(
+                THREE + "&batching=true&batchSize=20&batchTimeout=200ms&concurrentConsumers=2",
+                exchange -> batches.add(exchange.getMessage().getBody(List.class))));
+        Set<Object> ids = new HashSet<>();
+        for (int i = 0; i < 60; i++) {
+            ids.add(ask("", "m" + i, Map.of()).getMessage().getHeader(RedisDelayConstants.MESSAGE_ID));
+        }
+        while (!ids.isEmpty()) {
+            List<?> batch = batches.poll(20, TimeUnit.SECONDS);
+            assertThat(batch).as("a batch within 20 s").isNotNull();
+            List<String> these = batch.stream()
+                    .map(message -> ((Message) message).getHeader(RedisDelayConstants.MESSAGE_ID, String.class))
+                    .toList();
+            assertThat(these.stream().map(id -> PartitionHash.of(id, 3)).distinct())
+                    .hasSize(1);
+            assertThat(ids.removeAll(these)).isTrue();
+        }
+        assertEmpty();
     }
 
     @Test

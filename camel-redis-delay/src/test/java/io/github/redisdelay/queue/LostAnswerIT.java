@@ -156,7 +156,8 @@ class LostAnswerIT {
     }
 
     private static ClaimedDelivery claim(DelayQueueClient client, RedisDelayQueue queue, ClaimCalls claims) {
-        ClaimRequest request = new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, false, 1);
+        ClaimRequest request =
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 1, false, 1, ClaimRequest.NO_BATCH);
         ClaimReply reply = get(claims.claim(request, new CompletableFuture<>()));
         assertThat(reply.messages()).as("claimed messages").hasSize(1);
         return new ClaimedDelivery(
@@ -256,14 +257,16 @@ class LostAnswerIT {
                 .newClaims(queue.partitions().get(0).address(), error -> {});
         fates(Fate.ANSWER_LOST, Fate.LOST, Fate.TWICE);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1), new CompletableFuture<>()));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1, ClaimRequest.NO_BATCH),
+                new CompletableFuture<>()));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("m0", "m1", "m2");
         assertThat(reply.messages())
                 .extracting(ClaimReply.ClaimedMessage::attempt)
                 .containsOnly(1);
         assertThat(held().keys().get("leased").keySet()).containsExactly("m0", "m1", "m2");
         assertThat(get(claims.claim(
-                                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1),
+                                new ClaimRequest(
+                                        FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1, ClaimRequest.NO_BATCH),
                                 new CompletableFuture<>()))
                         .messages())
                 .extracting(ClaimReply.ClaimedMessage::id)
@@ -280,7 +283,8 @@ class LostAnswerIT {
         caller.meanwhile =
                 () -> assertThat(get(otherQueue.cancel("a")).previousState()).isEqualTo(MessageState.LEASED);
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1), new CompletableFuture<>()));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1, ClaimRequest.NO_BATCH),
+                new CompletableFuture<>()));
         assertThat(reply.messages()).extracting(ClaimReply.ClaimedMessage::id).containsExactly("b");
     }
 
@@ -296,7 +300,8 @@ class LostAnswerIT {
             claim(other, otherQueue, otherClaims);
         };
         ClaimReply reply = get(claims.claim(
-                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1), new CompletableFuture<>()));
+                new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 3, 3, false, 1, ClaimRequest.NO_BATCH),
+                new CompletableFuture<>()));
         assertThat(reply.messages()).isEmpty();
         assertThat(held().keys().get("state").get("a")).startsWith("attempts 2 ");
     }

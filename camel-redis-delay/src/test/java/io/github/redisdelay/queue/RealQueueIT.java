@@ -47,7 +47,7 @@ public abstract class RealQueueIT {
     protected final ExecutorService executor = Executors.newCachedThreadPool();
     protected DelayQueueClient client;
     protected DelayQueue queue;
-    private ClaimCalls claims;
+    protected ClaimCalls claims;
     private ClaimCalls deadClaims;
 
     @BeforeEach
@@ -137,7 +137,8 @@ public abstract class RealQueueIT {
     }
 
     protected List<ClaimedDelivery> claim(DelayQueue from, ClaimCalls with, int messages, int ended) {
-        ClaimRequest request = new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, false, 1);
+        ClaimRequest request = new ClaimRequest(
+                FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, false, 1, ClaimRequest.NO_BATCH);
         ClaimReply reply = get(with.claim(request, new CompletableFuture<>()));
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(

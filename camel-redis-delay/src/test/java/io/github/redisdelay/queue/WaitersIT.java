@@ -91,12 +91,26 @@ class WaitersIT extends RealQueueIT {
 
         ClaimReply claim(int messages, boolean quick, long safety) {
             return get(claims.claim(
-                    new ClaimRequest(FakeHost.randomClaimId(), 3_600_000_000L, messages, messages, quick, safety),
+                    new ClaimRequest(
+                            FakeHost.randomClaimId(),
+                            3_600_000_000L,
+                            messages,
+                            messages,
+                            quick,
+                            safety,
+                            ClaimRequest.NO_BATCH),
                     new CompletableFuture<>()));
         }
 
         ClaimReply claim(int messages, boolean quick) {
             return claim(messages, quick, LONG_SAFETY);
+        }
+
+        ClaimReply claimBatch(int messages, Duration timeout) {
+            return get(claims.claim(
+                    new ClaimRequest(
+                            FakeHost.randomClaimId(), 3_600_000_000L, messages, 1, false, LONG_SAFETY, micros(timeout)),
+                    new CompletableFuture<>()));
         }
 
         /** Looks for one message, finds none and waits. */
@@ -468,6 +482,46 @@ class WaitersIT extends RealQueueIT {
         assertThat(all.get(3).heard()).hasSize(before.get(3));
     }
 
+    // Batches.
+
+    @Test
+    void should_call_one_that_waits_for_a_batch_for_each_message_that_may_complete_it() {
+        Waiter waiter = waiter("w");
+        long due = schedule("a", DueTime.now()).dueMicros();
+        ClaimReply reply = waiter.claimBatch(3, HOUR);
+        assertThat(reply.messages()).isEmpty();
+        // Whoever schedules until then counts on the one that has promised to come for the first message.
+        long covered = due + 25_001 - reply.timeMicros();
+        assertThat(reply.againMicros()).isEqualTo(covered > 0 ? covered : due + micros(HOUR) - reply.timeMicros());
+        pass(Duration.ofMillis(26));
+        reply = waiter.claimBatch(3, HOUR);
+        assertThat(reply.messages()).isEmpty();
+        assertThat(reply.againMicros()).isGreaterThan(micros(HOUR) - 20_000_000);
+        schedule("b", DueTime.now());
+        assertThat(waiter.heard()).containsExactly(call(0));
+        waiter.claimBatch(3, HOUR);
+        schedule("c", DueTime.now());
+        assertThat(waiter.heard()).hasSize(2).endsWith(call(0));
+        assertThat(waiter.claimBatch(3, HOUR).messages()).hasSize(3);
+    }
+
+    @Test
+    void should_expect_one_when_a_batch_will_be_complete_and_call_nobody_for_what_it_leaves() {
+        schedule("a", LONG_AGO);
+        long third = schedule("c", IN_AN_HOUR).dueMicros();
+        schedule("b", DueTime.after(Duration.ofMinutes(1)));
+        List<Waiter> all = waiting(2);
+        all.get(1).claimBatch(3, Duration.ofDays(100_000));
+        ClaimReply reply = all.get(0).claimBatch(3, Duration.ofDays(100_000));
+        assertThat(all.get(1).promise()).isEqualTo(third);
+        assertThat(all.get(0).promise()).isGreaterThan(third);
+        assertThat(reply.messages()).isEmpty();
+        assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
+        assertThat(waiter("plain").claim(1, false).messages())
+                .as("it is left to others")
+                .hasSize(1);
+    }
+
     // Leaving.
 
     @Test
@@ -713,7 +767,14 @@ class WaitersIT extends RealQueueIT {
                 List<Long> expected = new ArrayList<>();
                 for (ClaimCalls claims : List.of(first, second)) {
                     expected.add(get(claims.claim(
-                                    new ClaimRequest(FakeHost.randomClaimId(), 1, 1, 1, false, LONG_SAFETY),
+                                    new ClaimRequest(
+                                            FakeHost.randomClaimId(),
+                                            1,
+                                            1,
+                                            1,
+                                            false,
+                                            LONG_SAFETY,
+                                            ClaimRequest.NO_BATCH),
                                     new CompletableFuture<>()))
                             .againMicros());
                 }

@@ -26,7 +26,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import org.apache.camel.Exchange;
 import org.apache.camel.spi.ExceptionHandler;
 import org.apache.camel.support.DefaultConsumer;
@@ -55,7 +54,6 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     /** Runs the exchanges. */
     private final Executor routing;
 
-    private final BatchCollector batches;
     private final StandstillReport standstill = new StandstillReport();
 
     // Written under the lock of the consumer, which Camel starts and stops. Read by any thread.
@@ -63,7 +61,6 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     private volatile boolean suspended;
     private volatile String shown;
     private volatile DelayQueueConsumer claims;
-    private volatile ConsumptionGate gate;
     /** Since when the queue is paused, for the log, when Redis has told it. */
     private volatile CompletableFuture<String> pausedSince = CompletableFuture.completedFuture("");
 
@@ -101,23 +98,6 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         this.report = report;
         this.threads = threads;
         this.routing = threads.executor(settings.executor(), "queue '" + queue.name() + "'");
-        this.batches = settings.batches() == null ? null : collector(settings);
-    }
-
-    private BatchCollector collector(ConsumerSettings settings) {
-        Duration third = settings.options().visibilityTimeout().dividedBy(3);
-        Duration patience = settings.batches()
-                .timeout()
-                .plus(third.compareTo(BatchCollector.PATIENCE) < 0 ? third : BatchCollector.PATIENCE);
-        return new BatchCollector(
-                settings.batches(),
-                patience,
-                settings.exchanges(),
-                threads.timers(),
-                routing,
-                this::route,
-                this::claimingChanged,
-                this::batchesHang);
     }
 
     /**
@@ -128,12 +108,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      */
     public void start(String name, String inSentence) {
         shown = inSentence;
-        // To collect a batch takes no time, and must not take the thread that the batch needs.
-        Executor taking = batches == null ? routing : threads.executor();
-        DelayQueueConsumer started = queue.consume(settings.claiming(ConsumerNames.full(name)), taking, this);
-        gate = new ConsumptionGate(started, () -> !suspended && (batches == null || batches.wantsMore()));
-        claims = started;
-        claimingChanged();
+        claims = queue.consume(settings.claiming(ConsumerNames.full(name)), routing, this);
     }
 
     /** The claims, or null if they have not begun. */
@@ -141,31 +116,19 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         return claims;
     }
 
-    /** Makes the gate look again whether messages should be claimed. */
-    private void claimingChanged() {
-        ConsumptionGate running = gate;
-        if (running != null) {
-            running.changed();
-        }
-    }
-
     /** Sets how many exchanges may be under way at a time, from now on. */
     public void setConcurrentConsumers(ConsumerSettings changed) {
         settings = changed;
-        if (batches != null) {
-            batches.setExchanges(changed.exchanges());
-        }
         if (claims != null) {
-            claims.setConcurrentConsumers(changed.slots());
+            claims.setConcurrentConsumers(changed.exchanges());
         }
     }
 
-    /** Claims nothing more, and gives back what was not begun, and what is still to come. */
+    /** Claims nothing more, and releases what was not begun, and what is still to come. */
     public void suspend() {
         suspended = true;
-        claimingChanged();
-        if (batches != null) {
-            batches.suspend();
+        if (claims != null) {
+            claims.suspend();
         }
     }
 
@@ -174,11 +137,10 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     }
 
     public void resume() {
-        if (batches != null) {
-            batches.resume();
-        }
         suspended = false;
-        claimingChanged();
+        if (claims != null) {
+            claims.resume();
+        }
     }
 
     /**
@@ -190,21 +152,14 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      *     second, is waited until Redis has heard of the end
      */
     public void stop(long patience) {
-        gate = null;
         if (claims != null) {
             if (consumer.getRoute() == null) {
                 claims.suspend();
-                if (batches != null) {
-                    batches.suspend();
-                }
                 awaitEnd(patience);
             }
             // Camel has waited for the work of a route, up to its shutdown timeout. Work still under way may go on. It
             // can be acknowledged until its leases expire.
             awaitFarewell(claims.stop(false), Math.min(patience / 10, FAREWELL_NANOS));
-        }
-        if (batches != null) {
-            batches.suspend();
         }
     }
 
@@ -220,6 +175,25 @@ public final class ConsumerDeliveries implements DeliveryHandler {
 
     @Override
     public void handle(Delivery delivery) {
+        handle(List.of(delivery));
+    }
+
+    @Override
+    public void handle(List<? extends Delivery> batch) {
+        List<DeliveryCompletion> messages = new ArrayList<>(batch.size());
+        for (Delivery delivery : batch) {
+            DeliveryCompletion message = admit(delivery);
+            if (message != null) {
+                messages.add(message);
+            }
+        }
+        if (!messages.isEmpty()) {
+            route(messages);
+        }
+    }
+
+    /** What finishes a delivery when its route has ended; null if the delivery was finished instead. */
+    private DeliveryCompletion admit(Delivery delivery) {
         // The delivery keeps the client open, as its acknowledgement may come after the consumer's end.
         Reference<OpenClient> held = share.retain();
         Runnable finished = () -> {
@@ -231,47 +205,22 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         String routeId = consumer.getRouteId();
         if (consumer.isStoppingOrStopped()) {
             new DeliveryCompletion(delivery, policy, report, routeId, finished, null).release();
-            return;
+            return null;
         }
-        DeliveryCompletion message = DeliveryCompletion.admit(delivery, policy, report, routeId, finished);
-        if (message == null) {
-            return;
-        }
-        if (batches != null) {
-            batches.add(message);
-        } else {
-            route(message);
-        }
+        return DeliveryCompletion.admit(delivery, policy, report, routeId, finished);
     }
 
-    private void route(DeliveryCompletion message) {
-        route(List.of(message), () -> {}, exchange -> ExchangeFiller.fill(exchange, message, mapper));
-    }
-
-    /** Begins a batch. */
-    private void route(List<DeliveryCompletion> batch) {
-        List<DeliveryCompletion> held = new ArrayList<>(batch.size());
-        for (DeliveryCompletion message : batch) {
-            if (consumer.isStoppingOrStopped() || message.delivery().isLeaseLost()) {
-                message.release();
-            } else {
-                held.add(message);
-            }
-        }
-        if (held.isEmpty()) {
-            batches.finished();
-            return;
-        }
-        route(held, batches::finished, exchange -> ExchangeFiller.fill(exchange, held, mapper));
-    }
-
-    private void route(List<DeliveryCompletion> messages, Runnable completed, Consumer<Exchange> filler) {
-        ExchangeCompletion completion = new ExchangeCompletion(messages, completed);
+    private void route(List<DeliveryCompletion> messages) {
+        ExchangeCompletion completion = new ExchangeCompletion(messages);
         Exchange exchange;
         RoutedExchange routed;
         try {
             exchange = consumer.createExchange(true);
-            filler.accept(exchange);
+            if (settings.batch() == null) {
+                ExchangeFiller.fill(exchange, messages.get(0), mapper);
+            } else {
+                ExchangeFiller.fill(exchange, messages, mapper);
+            }
             routed = new RoutedExchange(consumer, exchange, completion, handler != null);
             for (DeliveryCompletion message : messages) {
                 underWay.put(message.delivery(), exchange.getExchangeId());
@@ -301,11 +250,14 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      * and no longer when the thread is interrupted.
      */
     private void awaitEnd(long nanos) {
-        long deadline = System.nanoTime() + (processing.contains(Thread.currentThread()) ? 0 : nanos);
+        if (processing.contains(Thread.currentThread())) {
+            return;
+        }
+        long deadline = System.nanoTime() + nanos;
         try {
-            while (System.nanoTime() - deadline < 0 && claims.underWay() > 0) {
+            for (long left = nanos; left > 0 && claims.underWay() > 0; left = deadline - System.nanoTime()) {
                 // At most 100 ms: the slot may be free long before Redis has answered, which is the signal.
-                ended.poll(Math.min(nanos, 100_000_000), TimeUnit.NANOSECONDS);
+                ended.poll(Math.min(left, 100_000_000), TimeUnit.NANOSECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -343,23 +295,9 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         return longest == null ? Duration.ZERO : StandstillReport.sinceClaim(longest);
     }
 
-    /** The queue layer does not see that no exchange is free: it was told to claim nothing. */
-    private void batchesHang() {
-        Delivery longest = longest();
-        if (longest == null) {
-            return;
-        }
-        queue.admin().stats().thenAccept(stats -> {
-            Duration age = StatsText.micros(stats.oldestOverdueMicros());
-            if (age.compareTo(STANDSTILL) >= 0) {
-                overdueWhileFull(age, longest);
-            }
-        });
-    }
-
     @Override
     public void overdueWhileFull(Duration age, Delivery longestRunning) {
-        standstill.overdue(age, shown, settings.slots(), longestRunning, underWay.get(longestRunning));
+        standstill.overdue(age, shown, settings.exchanges(), longestRunning, underWay.get(longestRunning));
     }
 
     @Override

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ConsumerOptions;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
@@ -19,7 +17,7 @@ import java.util.random.RandomGenerator;
  * @param deadLetter whether what is given up is kept among the dead letters
  * @param keepExpired whether what is expired is, too
  * @param limits which dead letters are kept
- * @param batches how batches are made; null if each message has an exchange of its own
+ * @param batch how batches are made; null if each message has an exchange of its own
  * @param executor a pool of the user's for its exchanges; null for that of the component
  */
 public record ConsumerSettings(
@@ -29,23 +27,8 @@ public record ConsumerSettings(
         boolean deadLetter,
         boolean keepExpired,
         DeadLetterTrimmer.Limits limits,
-        Batches batches,
+        ConsumerOptions.Batch batch,
         ExecutorService executor) {
-
-    private static final int MAX_BATCH_SIZE = 256;
-
-    /**
-     * The limits of a batch.
-     *
-     * @param size how many messages a batch has at the most
-     * @param timeout how long its first message waits for others
-     */
-    public record Batches(int size, Duration timeout) {
-
-        public Batches {
-            OptionValues.check("batchSize", size, 1, MAX_BATCH_SIZE, "from 1 to " + MAX_BATCH_SIZE);
-        }
-    }
 
     /**
      * These settings with another number of exchanges that may be under way at a time.
@@ -53,8 +36,8 @@ public record ConsumerSettings(
      * @throws IllegalArgumentException if it is less than 1
      */
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
-        ConsumerOptions changed = options(concurrentConsumers, options.name());
-        return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batches, executor);
+        ConsumerOptions changed = options(concurrentConsumers, options.name(), null);
+        return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batch, executor);
     }
 
     /** The policy for deliveries, with this machine's clock, name and randomness. */
@@ -71,23 +54,19 @@ public record ConsumerSettings(
         return options.concurrentConsumers();
     }
 
-    /** The number of messages that these exchanges hold: as many each as a batch has. */
-    public int slots() {
-        return (int) Math.min((long) exchanges() * (batches == null ? 1 : batches.size()), Integer.MAX_VALUE);
-    }
-
-    /** The options by which the queue layer claims for these slots. */
+    /** The options by which the queue layer claims for these exchanges. */
     public ConsumerOptions claiming(String name) {
-        return options(slots(), name);
+        return options(exchanges(), name, batch);
     }
 
-    private ConsumerOptions options(int concurrentConsumers, String name) {
+    private ConsumerOptions options(int concurrentConsumers, String name, ConsumerOptions.Batch batch) {
         return new ConsumerOptions(
                 concurrentConsumers,
                 options.maxMessagesPerPoll(),
                 options.visibilityTimeout(),
                 options.extendVisibility(),
                 options.maximumExtension(),
-                name);
+                name,
+                batch);
     }
 }

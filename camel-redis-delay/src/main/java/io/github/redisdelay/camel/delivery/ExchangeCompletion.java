@@ -17,21 +17,16 @@ import org.apache.camel.support.SynchronizationAdapter;
 public final class ExchangeCompletion implements Synchronization {
 
     private final List<DeliveryCompletion> deliveries;
-    private final Runnable completed;
 
     /** True once the exchange has completed. Only the first time counts. */
     private final AtomicBoolean done = new AtomicBoolean();
 
     public ExchangeCompletion(DeliveryCompletion delivery) {
-        this(List.of(delivery), () -> {});
+        this(List.of(delivery));
     }
 
-    /**
-     * @param completed called once, when the exchange has completed; must not block
-     */
-    public ExchangeCompletion(List<DeliveryCompletion> deliveries, Runnable completed) {
+    public ExchangeCompletion(List<DeliveryCompletion> deliveries) {
         this.deliveries = List.copyOf(deliveries);
-        this.completed = completed;
     }
 
     @Override
@@ -66,18 +61,14 @@ public final class ExchangeCompletion implements Synchronization {
     }
 
     private void finish(RouteOutcome outcome, String from) {
-        try {
-            RouteOutcome each = outcome;
-            if (deliveries.size() > 1 && (outcome.failed() || outcome.unreadable() != null)) {
-                DeliveryReport.failedTogether(
-                        deliveries.stream().map(DeliveryCompletion::delivery).toList(), from, outcome);
-                each = outcome.ofBatch();
-            }
-            for (DeliveryCompletion delivery : deliveries) {
-                delivery.ended(each, from);
-            }
-        } finally {
-            completed.run();
+        RouteOutcome each = outcome;
+        if (deliveries.size() > 1 && (outcome.failed() || outcome.unreadable() != null)) {
+            DeliveryReport.failedTogether(
+                    deliveries.stream().map(DeliveryCompletion::delivery).toList(), from, outcome);
+            each = outcome.ofBatch();
+        }
+        for (DeliveryCompletion delivery : deliveries) {
+            delivery.ended(each, from);
         }
     }
 

@@ -3,8 +3,8 @@
  * The way of a message from its claim to its acknowledgement.
  *
  * <p>A consumer's {@code ConsumerDeliveries} gets a delivery from the queue layer. The {@code DeliveryPolicy} decides whether its
- * route may begin. {@code ExchangeFiller} makes an exchange of the message, or {@code BatchCollector} collects messages for one, and
- * {@code RoutedExchange} hands it to the route. When the exchange has completed, {@code RouteOutcome} says how the route ended, the
+ * route may begin. {@code ExchangeFiller} makes an exchange of the message, or of the messages of a
+ * batch, and {@code RoutedExchange} hands it to the route. When the exchange has completed, {@code RouteOutcome} says how the route ended, the
  * policy makes a {@code Decision} of it, {@code DeliveryCompletion} carries the decision out, and {@code DeliveryReport} counts and
  * logs it.
  *

@@ -52,7 +52,7 @@ final class UserPool implements Executor {
      * Runs a task on a thread of the pool.
      *
      * @throws RejectedExecutionException if the pool takes no more; then the task does not run. The caller releases its messages and
-     *     claims nothing for a moment: {@code DeliveryHandOver.begin}, for a batch {@code BatchCollector.hand}
+     *     claims nothing for a moment: {@code DeliveryHandOver.begin}
      */
     @Override
     public void execute(Runnable task) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.camel.OptionReader;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
+import io.github.redisdelay.queue.ConsumerOptions;
 import java.time.Duration;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -33,26 +34,24 @@ class ConsumerSettingsTest {
         assertThat(settings.deadLetter()).isTrue();
         assertThat(settings.keepExpired()).isTrue();
         assertThat(settings.limits().isNone()).isTrue();
-        assertThat(settings.batches()).isNull();
+        assertThat(settings.claiming("me").batch()).isNull();
         assertThat(settings.claiming("me").concurrentConsumers()).isOne();
         assertThat(settings.claiming("me").name()).isEqualTo("me");
     }
 
     @Test
-    void should_claim_for_all_batches() {
+    void should_claim_batches() {
         ConsumerSettings settings = settings(options -> {
             options.setBatching(true);
             options.setConcurrentConsumers(3);
             options.setBatchSize(50);
             options.setBatchTimeout("250ms");
         });
-        assertThat(settings.batches()).isEqualTo(new ConsumerSettings.Batches(50, Duration.ofMillis(250)));
-        assertThat(settings.claiming("me").concurrentConsumers()).isEqualTo(150);
-        ConsumerSettings many = settings(options -> {
-            options.setBatching(true);
-            options.setConcurrentConsumers(Integer.MAX_VALUE);
-        });
-        assertThat(many.claiming("me").concurrentConsumers()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(settings.claiming("me").batch()).isEqualTo(new ConsumerOptions.Batch(50, Duration.ofMillis(250)));
+        assertThat(settings.claiming("me").concurrentConsumers()).isEqualTo(3);
+        assertThat(settings.options().batch())
+                .as("what is polled comes one by one")
+                .isNull();
     }
 
     @Test
@@ -102,20 +101,5 @@ class ConsumerSettingsTest {
                 },
                 "option 'batchTimeout'",
                 "'soon'");
-        assertRefused(
-                options -> {
-                    options.setBatching(true);
-                    options.setBatchTimeout("2h");
-                },
-                "option 'batchTimeout' is '2h'",
-                "half of option 'maximumVisibilityExtension' (PT1H)");
-        assertRefused(
-                options -> {
-                    options.setBatching(true);
-                    options.setMaximumVisibilityExtension("0");
-                    options.setBatchTimeout("16s");
-                },
-                "option 'batchTimeout' is '16s'",
-                "half of option 'visibilityTimeout' (PT30S)");
     }
 }

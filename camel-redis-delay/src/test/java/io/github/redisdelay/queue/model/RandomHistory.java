@@ -365,7 +365,8 @@ public final class RandomHistory {
                 messages,
                 random.nextInt(messages + 1),
                 random.nextBoolean(),
-                any(List.of(1_000L, 12_000L, 3_000_000L, 30_000_000L, 60 * MINUTE)));
+                any(List.of(1_000L, 12_000L, 3_000_000L, 30_000_000L, 60 * MINUTE)),
+                ClaimRequest.NO_BATCH);
         consumer.claim = consumer.claims.claim(request, new CompletableFuture<>());
         consumer.claim.thenAccept(reply -> {
             for (ClaimReply.ClaimedMessage message : reply.messages()) {

@@ -117,8 +117,9 @@ class ScriptMemoryIT {
                 ClaimCalls claims = ClientAccess.consumers(client)
                         .newClaims(queue.partitions().get(0).address(), error -> {});
                 ClaimId claimId = FakeHost.randomClaimId();
-                ClaimReply reply = get(
-                        claims.claim(new ClaimRequest(claimId, 60_000_000, 8, 8, false, 1), new CompletableFuture<>()));
+                ClaimReply reply = get(claims.claim(
+                        new ClaimRequest(claimId, 60_000_000, 8, 8, false, 1, ClaimRequest.NO_BATCH),
+                        new CompletableFuture<>()));
                 List<ClaimedDelivery> held = reply.messages().stream()
                         .map(m -> new ClaimedDelivery(
                                 queue.partitions().get(0),
@@ -190,12 +191,26 @@ class ScriptMemoryIT {
                 ClaimCalls others = ClientAccess.consumers(client)
                         .newClaims(queue.partitions().get(0).address(), error -> {});
                 assertThat(get(others.claim(
-                                        new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 8, 8, false, 1),
+                                        new ClaimRequest(
+                                                FakeHost.randomClaimId(),
+                                                60_000_000,
+                                                8,
+                                                8,
+                                                false,
+                                                1,
+                                                ClaimRequest.NO_BATCH),
                                         new CompletableFuture<>()))
                                 .messages())
                         .hasSize(4);
                 assertThat(get(others.claim(
-                                        new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 8, 8, false, 1),
+                                        new ClaimRequest(
+                                                FakeHost.randomClaimId(),
+                                                60_000_000,
+                                                8,
+                                                8,
+                                                false,
+                                                1,
+                                                ClaimRequest.NO_BATCH),
                                         new CompletableFuture<>()))
                                 .messages())
                         .isEmpty();

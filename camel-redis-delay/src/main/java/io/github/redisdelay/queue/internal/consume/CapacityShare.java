@@ -104,10 +104,13 @@ final class CapacityShare {
         int expiredCapacity = expiredLeaseCapacity(now);
         int capacity = capacity(now);
         int left = ready.size();
+        ConsumerOptions.Batch batch = options.batch();
         List<Claim> claims = new ArrayList<>(left);
         for (int i = 0; left > 0 && capacity > 0; i++, left--) {
             PartitionState partition = ready.get(i);
-            int messages = Math.min(options.maxMessagesPerPoll(), (capacity + left - 1) / left);
+            // A batch takes one slot.
+            int most = batch == null ? options.maxMessagesPerPoll() : 1;
+            int messages = Math.min(most, (capacity + left - 1) / left);
             int expired = Math.min(messages, (expiredCapacity + left - 1) / left);
             expiredCapacity -= expired;
             if (expired == 0 && !partition.isDue(now)) {
@@ -121,10 +124,11 @@ final class CapacityShare {
             ClaimRequest request = new ClaimRequest(
                     claimIds.get(),
                     TimeUnit.MICROSECONDS.convert(options.visibilityTimeout()),
-                    messages,
+                    batch == null ? messages : batch.size(),
                     expired,
                     inFlight.isQuick(),
-                    PartitionState.safetyMicros(random));
+                    PartitionState.safetyMicros(random),
+                    batch == null ? ClaimRequest.NO_BATCH : TimeUnit.MICROSECONDS.convert(batch.timeout()));
             claims.add(new Claim(partition, claimed, request));
         }
         return claims;

@@ -67,8 +67,8 @@ final class ConsumerState {
         this.random = random;
         this.leaseNanos = options.visibilityTimeout().toNanos();
         long now = timers.nanoTime();
-        this.inFlight = new InFlightDeliveries(options.concurrentConsumers(), leaseNanos);
-        this.prefetch = new Prefetch(inFlight, options.maxMessagesPerPoll(), leaseNanos, now);
+        this.inFlight = new InFlightDeliveries(options);
+        this.prefetch = new Prefetch(inFlight, options, now);
         this.capacity = new CapacityShare(partitions, inFlight, prefetch, options, host::nextClaimId, random);
         this.overdue = new OverdueReport(now);
         this.timer = new StepTimer(partitions, inFlight, prefetch, capacity, overdue, timers, timerFired);

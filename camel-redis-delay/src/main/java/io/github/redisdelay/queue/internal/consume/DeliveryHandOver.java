@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Executor;
@@ -81,8 +82,15 @@ final class DeliveryHandOver {
             beginning.set(all);
             try {
                 for (ClaimedDelivery next = all.poll(); next != null; next = all.poll()) {
-                    if (!begin(next)) {
-                        rejected.accept(next);
+                    List<ClaimedDelivery> batch = List.of(next);
+                    if (options.batch() != null) {
+                        batch = new ArrayList<>(batch);
+                        while (!all.isEmpty() && all.peek().claimId().equals(next.claimId())) {
+                            batch.add(all.poll());
+                        }
+                    }
+                    if (!begin(batch)) {
+                        batch.forEach(rejected);
                     }
                 }
             } finally {
@@ -91,18 +99,18 @@ final class DeliveryHandOver {
         }
     }
 
-    /** Hands over a delivery; false if the executor rejects it. */
-    private boolean begin(ClaimedDelivery delivery) {
-        leases.keep(delivery, options, reports);
+    /** Hands over a batch; false if the executor rejects it. */
+    private boolean begin(List<ClaimedDelivery> batch) {
+        batch.forEach(delivery -> leases.keep(delivery, options, reports));
         if (letLeasesRunOut) {
-            leases.remove(delivery); // the consumer was stopped in between
+            batch.forEach(leases::remove); // the consumer was stopped in between
         }
         try {
-            executor.execute(() -> work(delivery));
+            executor.execute(() -> work(batch));
             rejections = 0;
             return true;
         } catch (RuntimeException e) {
-            LOG.debug("{} could not be begun", delivery, e);
+            LOG.debug("{} could not be begun", batch, e);
             rejected();
             return false;
         }
@@ -118,12 +126,12 @@ final class DeliveryHandOver {
         }
     }
 
-    private void work(ClaimedDelivery delivery) {
+    private void work(List<ClaimedDelivery> batch) {
         try {
-            handler.handle(delivery);
+            handler.handle(batch);
         } catch (Throwable e) {
-            LOG.warn("the handler of {} failed", delivery, e);
-            delivery.settle(AFTER_HANDLER_ERROR);
+            LOG.warn("the handler of {} failed", batch, e);
+            batch.forEach(delivery -> delivery.settle(AFTER_HANDLER_ERROR));
         }
     }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.ConsumerOptions;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -27,13 +31,17 @@ final class InFlightDeliveries {
     /** The latest suspicious one that was begun, or null. */
     private ClaimedDelivery suspicious;
 
+    /** Of the batches being worked on, how many messages are not finished; null if each message has a slot of its own. */
+    private final Map<ClaimId, Integer> batches;
+
     private int slots;
     /** The time that the work on a message takes, a moving average; -1 before the first one. */
     private long workNanos = -1;
 
-    InFlightDeliveries(int slots, long leaseNanos) {
-        this.slots = slots;
-        this.leaseNanos = leaseNanos;
+    InFlightDeliveries(ConsumerOptions options) {
+        this.slots = options.concurrentConsumers();
+        this.batches = options.batch() == null ? null : new HashMap<>();
+        this.leaseNanos = options.visibilityTimeout().toNanos();
     }
 
     /** Sets how many may be worked on at a time. Fewer than are being worked on now leave no slot free. */
@@ -59,7 +67,12 @@ final class InFlightDeliveries {
     }
 
     int freeSlots(long now) {
-        return isOneAlone(now) ? 0 : slots - deliveries.size();
+        return isOneAlone(now) ? 0 : slots - (batches == null ? deliveries.size() : batches.size());
+    }
+
+    /** Returns whether a message can be begun: the messages of a batch, which one claim has given, share a slot. */
+    boolean hasSlotFor(ClaimedDelivery delivery, long now) {
+        return freeSlots(now) > 0 || (batches != null && batches.containsKey(delivery.claimId()));
     }
 
     static boolean isSuspicious(ClaimedDelivery delivery) {
@@ -89,6 +102,9 @@ final class InFlightDeliveries {
     void begin(ClaimedDelivery delivery, long now) {
         delivery.begun(now);
         deliveries.add(delivery);
+        if (batches != null) {
+            batches.merge(delivery.claimId(), 1, Integer::sum);
+        }
         if (isSuspicious(delivery)) {
             suspicious = delivery;
         }
@@ -103,6 +119,9 @@ final class InFlightDeliveries {
     boolean finished(ClaimedDelivery delivery, boolean worked, long now) {
         if (!deliveries.remove(delivery)) {
             return false;
+        }
+        if (batches != null) {
+            batches.computeIfPresent(delivery.claimId(), (id, left) -> left > 1 ? left - 1 : null);
         }
         if (worked) {
             long took = now - delivery.begunNanos();

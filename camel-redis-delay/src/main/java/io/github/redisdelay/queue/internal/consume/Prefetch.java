@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.ConsumerOptions;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -36,11 +37,11 @@ final class Prefetch {
     private int finishedInWindow;
     private int finishedBefore;
 
-    /** @param maxMessages the most messages that one claim asks for */
-    Prefetch(InFlightDeliveries inFlight, int maxMessages, long leaseNanos, long now) {
+    /** @param options of batches, none is claimed ahead */
+    Prefetch(InFlightDeliveries inFlight, ConsumerOptions options, long now) {
         this.inFlight = inFlight;
-        this.limit = 2 * maxMessages;
-        this.leaseNanos = leaseNanos;
+        this.limit = options.batch() == null ? 2 * options.maxMessagesPerPoll() : 0;
+        this.leaseNanos = options.visibilityTimeout().toNanos();
         this.windowStartNanos = now;
     }
 
@@ -80,7 +81,7 @@ final class Prefetch {
 
     /** Takes the messages that can be begun. */
     void begin(long now, List<ClaimedDelivery> begin, List<ClaimedDelivery> release) {
-        while (!waiting.isEmpty() && inFlight.freeSlots(now) > 0) {
+        while (!waiting.isEmpty() && inFlight.hasSlotFor(waiting.peek(), now)) {
             ClaimedDelivery next = waiting.peek();
             if (now - next.claimSentNanos() > leaseNanos / 2) {
                 release.add(waiting.poll()); // it could end up being worked on twice

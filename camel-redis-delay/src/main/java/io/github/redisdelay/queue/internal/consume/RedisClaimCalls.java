@@ -15,6 +15,7 @@ import io.github.redisdelay.queue.internal.redis.RepeatedCall;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.queue.internal.request.Session;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -130,7 +131,7 @@ public final class RedisClaimCalls implements ClaimCalls {
     }
 
     private Object[] arguments(ClaimRequest request) {
-        return new Object[] {
+        Object[] arguments = {
             session.name(),
             Digits.of(session.numbers().getAsLong()),
             request.claimId().bytes(),
@@ -141,8 +142,12 @@ public final class RedisClaimCalls implements ClaimCalls {
             base,
             member,
             Digits.of(request.quick() ? 1 : 0),
-            Digits.of(request.safetyMicros())
+            Digits.of(request.safetyMicros()),
+            Digits.of(Math.max(0, request.batchMicros()))
         };
+        return request.batchMicros() == ClaimRequest.NO_BATCH
+                ? Arrays.copyOf(arguments, arguments.length - 1)
+                : arguments;
     }
 
     private static void complete(CompletableFuture<ClaimReply> result, Object reply) {

@@ -6,13 +6,14 @@
 --       8 the queue's base key  9 the consumer's member of the waiters, or nothing: it is none
 --       10 1 if it can take more in a moment, as its work is short: it remains a waiter also if it is given all it asks for;
 --         else 0  11 the safety interval of the queue in microseconds
+--       12 for a batch of so many messages: for how long its first one waits for others, in microseconds; missing for none
 -- Reply  a list: head; struct 'I4' the length of each id, a single one if all have the same; the ids in one string; the
 --        length of each state record (see record.lua), none if all messages have the same; these in one string, or that one;
 --        then the bodies, and the ids that had no body and were dropped. So there are few elements to be taken apart, and
 --        few bytes: Lua reads each byte of a text once more to find equal ones
---        head: struct 'ddddII' time of the call, microseconds until the next message is due and until the next lease
---        expires (0: now, -1: there is none, -2: the queue is paused), microseconds until the consumer claims again at the
---        latest (-1: when it wants to, it is no waiter), number of messages, number of dropped ids
+--        head: struct 'ddddII' time of the call, microseconds until the next message is due, or a batch complete, and until the
+--        next lease expires (0: now, -1: there is none, -2: the queue is paused), microseconds until the consumer claims again
+--        at the latest (-1: when it wants to, it is no waiter), number of messages, number of dropped ids
 -- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message claimed; O(log N) if there is none
 --
@@ -20,6 +21,8 @@
 -- least one message is given if there is one, however large. A paused queue gives nothing.
 -- A message whose last two deliveries ended by a lost lease is given alone: if it kills its consumer, no other message that
 -- was claimed with it and not begun loses an attempt.
+-- A claim of a batch gives nothing until it is complete: so many messages are due, or the first has been due for so long.
+-- A message that was delivered before is a batch of its own, and waits for no other, unless 8 new ones are due before it.
 -- A consumer that asks for 0 messages leaves the waiters.
 -- A repeat of the call gives the messages that are still leased under its claim id.
 -- Attempts are counted here, so that a message that kills its consumer each time uses them up too.
@@ -44,6 +47,7 @@ local max_bytes = check_integer(ARGV[7], 1, CALL_MAX_EXACT, 'bytes')
 local base, member = ARGV[8], ARGV[9]
 local quick = check_integer(ARGV[10], 0, 1, 'quick') == 1
 local safety_interval = check_integer(ARGV[11], 1, CALL_MAX_EXACT, 'safety interval')
+local batch_timeout = ARGV[12] and check_integer(ARGV[12], 0, CALL_MAX_EXACT, 'batch timeout')
 if #claim ~= 16 or claim == RECORD_NO_CLAIM then
   error('REDISDELAY argument: claim id')
 end
@@ -61,6 +65,18 @@ end
 
 local due, expires = queue_first_due(), first_expiry()
 local until_then = math.min(now + lease, CALL_MAX_EXACT)
+-- When the batch is complete, as far as is known, if messages are due and it is not.
+local complete
+if batch_timeout and not stored and due and due <= now then
+  local count = 0
+  complete = due + batch_timeout
+  for i = 0, #queue_priorities do
+    local set = queue_delayed_set(queue_priorities[i])
+    count = count + redis.call('ZCOUNT', set, '-inf', now)
+    complete = math.min(complete, tonumber(redis.call('ZRANGE', set, wanted - 1, wanted - 1, 'WITHSCORES')[2]) or complete)
+  end
+  complete = count < wanted and complete > now and complete
+end
 -- What this call gives: the ids, and at the same places the bodies and the new state records; and ids that have no body.
 local ids, bodies, records, dropped = {}, {}, {}, {}
 if not stored then
@@ -167,6 +183,10 @@ if queue_paused then
   due, expires = nil, nil
 elseif #ids > 0 or #dropped > 0 then
   due = queue_first_due()
+elseif complete then
+  -- A look before, once the first message has been due for so long that each schedule wakes somebody, see wakeup.lua.
+  local woken = due + WAKEUP_OVERDUE_MICROS + 1
+  due = woken > now and math.min(complete, woken) or complete
 end
 -- Who repeats a call may have lost its promise meanwhile: it claims again, and promises anew.
 local again = -1

@@ -75,6 +75,8 @@ end
 -- Gives the next message, or drops its id, or finds that no more may be given. Returns false if there is none.
 local function give_one()
   local id, body, record = give_take()
+  -- One that may kill its consumer; and in batches one that comes again.
+  local alone = record and (record.lost >= 2 or (batch_timeout and record.attempts > 0))
   if not id then
     return false
   elseif not body or #body == 0 or id == '' then
@@ -82,7 +84,9 @@ local function give_one()
     dropped[#dropped + 1] = id
   elseif give_taken and give_taken[id] then
     return true
-  elseif #ids > 0 and (give_bytes + #body > max_bytes or (record and record.lost >= 2)) then
+  elseif batch_timeout and ((alone and #ids > 0) or (complete and not alone)) then
+    return true -- a later claim gives it
+  elseif #ids > 0 and (give_bytes + #body > max_bytes or alone) then
     give_full = true
   else
     if give_taken then
@@ -93,8 +97,7 @@ local function give_one()
     end
     local written = give_brief
     if record then
-      -- One that may kill its consumer is given alone.
-      give_full = record.lost >= 2
+      give_full = alone
       record.attempts = record.attempts + 1
       record.claim = claim
       written = record_write(record)
@@ -149,10 +152,10 @@ for priority = 9, 0, -1 do
     give_priority, give_next, give_bodies = priority, 1, {}
     give_expired, give_next_expired = give_all_expired[priority] or {}, 1
     give_due = give_in_use[priority]
-      and redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now, 'LIMIT', 0, wanted) or {}
+      and redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now, 'LIMIT', 0, complete and 8 or wanted) or {}
     give_brief = struct.pack('<BBBBI4c16', 1, 0, 0, priority, 1, claim)
     while not give_full and #ids < wanted do
-      if not give_taken then
+      if not give_taken and not complete then
         give_first_deliveries()
       end
       if not give_one() then

@@ -215,7 +215,14 @@ class BulkChangeIT extends RealQueueIT {
             ScriptExecutor real = new RedissonScriptExecutor(redis.client());
             ScriptExecutor claimsFirst = (script, keys, arguments, attempt) -> script == LuaScript.CHANGE
                     ? claims.claim(
-                                    new ClaimRequest(FakeHost.randomClaimId(), 60_000_000, 1, 0, false, 1),
+                                    new ClaimRequest(
+                                            FakeHost.randomClaimId(),
+                                            60_000_000,
+                                            1,
+                                            0,
+                                            false,
+                                            1,
+                                            ClaimRequest.NO_BATCH),
                                     new CompletableFuture<>())
                             .thenCompose(claimed -> real.call(script, keys, arguments, attempt))
                     : real.call(script, keys, arguments, attempt);

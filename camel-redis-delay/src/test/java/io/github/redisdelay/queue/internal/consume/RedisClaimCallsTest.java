@@ -45,7 +45,13 @@ class RedisClaimCallsTest {
             () -> released++);
 
     private static final ClaimRequest REQUEST = new ClaimRequest(
-            ClaimId.of("0123456789abcdef".getBytes(StandardCharsets.ISO_8859_1)), 30_000_000, 7, 3, true, 28_000_000);
+            ClaimId.of("0123456789abcdef".getBytes(StandardCharsets.ISO_8859_1)),
+            30_000_000,
+            7,
+            3,
+            true,
+            28_000_000,
+            ClaimRequest.NO_BATCH);
 
     private static List<String> arguments(FakeCaller.Sent call) {
         return IntStream.range(0, call.arguments().size())
@@ -175,7 +181,9 @@ class RedisClaimCallsTest {
 
     @Test
     void should_tell_its_name_also_when_it_does_not_wait_for_more() {
-        calls.claim(new ClaimRequest(REQUEST.claimId(), 1, 1, 1, false, 1), new CompletableFuture<>());
+        calls.claim(
+                new ClaimRequest(REQUEST.claimId(), 1, 1, 1, false, 1, ClaimRequest.NO_BATCH),
+                new CompletableFuture<>());
         assertThat(redis.last().argument(8)).isEqualTo("c0 wakeup:client");
     }
 
