@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.redisdelay.camel.ManagedQueue;
 import io.github.redisdelay.camel.RedisDelayOperation;
-import io.github.redisdelay.camel.monitor.Meters;
-import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.testkit.GoldenFile;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -15,7 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -31,11 +26,8 @@ class GoldenFilesTest {
 
     private static final Path OPTIONS =
             Path.of("src/generated/resources/META-INF/io/github/redisdelay/camel/redis-delay.json");
-    private static final Path METERS =
-            Path.of("src/main/java/io/github/redisdelay/camel/monitor/MicrometerMeters.java");
     private static final Path SCRIPTS = Path.of("src/main/resources/io/github/redisdelay/queue/lua");
 
-    private static final Pattern METER = Pattern.compile("timer\\(\\s*\"([a-z.]+)\"");
     private static final Pattern ERROR = Pattern.compile("'REDISDELAY ([^']*)'( \\.\\.)?");
 
     @Test
@@ -79,22 +71,6 @@ class GoldenFilesTest {
                         .map(RedisDelayOperation::toString)
                         .sorted()
                         .toList());
-    }
-
-    @Test
-    void should_have_these_meters() throws IOException {
-        Stream<String> timers =
-                METER.matcher(Files.readString(METERS)).results().map(match -> match.group(1));
-        Stream<String> others = Stream.concat(
-                        Arrays.stream(Meters.Event.values()),
-                        Arrays.stream(QueueFigure.values()).filter(figure -> figure != QueueFigure.NEXT_DUE))
-                .map(constant -> constant.name().toLowerCase(Locale.ROOT).replace('_', '.'));
-        List<String> meters = Stream.concat(timers, others)
-                .map(name -> "camel.redis.delay." + name)
-                .sorted()
-                .toList();
-        assertThat(meters).contains("camel.redis.delay.scheduled", "camel.redis.delay.lateness");
-        GoldenFile.assertSame("meters.txt", meters);
     }
 
     @Test

@@ -40,7 +40,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     /** The parts of a started producer. */
     private record Opened(
             Reference<OpenClient> client,
-            Meters.Producing meters,
+            Meters.Use meters,
             ImportModule.Operation imports,
             ScheduleOperation schedule,
             ManageOperations changes,
@@ -73,7 +73,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         if (settings.operation() == RedisDelayOperation.SCHEDULE) {
             component.startReport().logProducer(queue, address, metered.keyPrefix());
         }
-        Meters.Producing meters = getEndpoint().meters().producing(metered);
+        Meters.Use meters = getEndpoint().meters().producing(metered);
         NoConsumerReport.Watch deserted = component.deserted().of(queue, address, metered.keyPrefix());
         DelayQueueClient queues = client.get().queues();
         MessageMapper mapper = getEndpoint().mapper();

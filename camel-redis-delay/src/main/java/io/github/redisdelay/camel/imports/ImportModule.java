@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel.imports;
 
 import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.option.OwnModule;
 import io.github.redisdelay.camel.producer.PendingRequest;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Timers;
@@ -19,8 +20,7 @@ import org.apache.camel.CamelContext;
  */
 public interface ImportModule {
 
-    /** The name under which Camel finds it: a file in {@code META-INF/services/org/apache/camel}. */
-    String SERVICE = "redis-delay-import";
+    String ARTIFACT = "camel-redis-delay-import";
 
     /** The beginning of the names of its options. */
     String PREFIX = "import.";
@@ -148,19 +148,9 @@ public interface ImportModule {
      * @throws IllegalStateException if it is of another version than the component: it uses what is not public
      */
     static ImportModule find(CamelContext context, String asked) {
-        Class<?> type = context.getCamelContextExtension()
-                .getDefaultFactoryFinder()
-                .findClass(SERVICE)
+        return OwnModule.find(context, ARTIFACT, ImportModule.class)
                 .orElseThrow(() -> new IllegalArgumentException(asked
-                        + ", and the module for imports is not on the class path: add the artifact"
-                        + " io.github.redisdelay:camel-redis-delay-import, of the same version as camel-redis-delay"));
-        String own = ImportModule.class.getPackage().getImplementationVersion();
-        String found = type.getPackage().getImplementationVersion();
-        if (own != null && found != null && !own.equals(found)) {
-            throw new IllegalStateException("camel-redis-delay-import is of version " + found
-                    + ", and camel-redis-delay of version " + own
-                    + ": use the same version of both, as camel-redis-delay-bom has it");
-        }
-        return (ImportModule) context.getInjector().newInstance(type);
+                        + ", and the module for imports is not on the class path: add the artifact io.github.redisdelay:"
+                        + ARTIFACT + ", of the same version as camel-redis-delay"));
     }
 }

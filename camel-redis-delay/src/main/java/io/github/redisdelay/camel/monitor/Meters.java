@@ -3,6 +3,7 @@ package io.github.redisdelay.camel.monitor;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.camel.option.OwnModule;
 import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
+import org.slf4j.LoggerFactory;
 
 /**
  * The meters of a component: each queue, consumer and client has its own for as long as it is used. Thread-safe.
@@ -20,7 +22,9 @@ public interface Meters {
     /** The bean under which Camel keeps the registry of meters. */
     String REGISTRY_NAME = "metricsRegistry";
 
-    /** No meters: what there is where no registry is bound. */
+    String ARTIFACT = "camel-redis-delay-micrometer";
+
+    /** No meters: what there is where no registry is bound, or the module is missing. */
     Meters NONE = new Meters() {};
 
     /**
@@ -34,32 +38,23 @@ public interface Meters {
 
     /** What happens to messages. Each has a counter. A new one is a constant here, and its call of {@link Use#count}. */
     enum Event {
-        SCHEDULED("Messages that were stored"),
-        CANCELLED("Messages that were cancelled"),
-        PROMOTED("Delayed messages that were made due"),
-        DELIVERED("Messages that were handed to a route"),
-        RETRIED("Deliveries that another one follows after a delay"),
-        DEAD_LETTERED("Messages that were moved to the dead letters"),
-        DROPPED("Messages that were given up and not kept"),
-        EXPIRED("Messages that were not delivered in their time to live");
-
-        final String description;
-
-        Event(String description) {
-            this.description = description;
-        }
+        SCHEDULED,
+        CANCELLED,
+        PROMOTED,
+        DELIVERED,
+        RETRIED,
+        DEAD_LETTERED,
+        DROPPED,
+        EXPIRED
     }
 
     /** Meters of one user, which gives them back when it stops; the last user's are removed. */
     interface Use {
+        Use NONE = new Use() {};
+
         default void count(Event event, long messages) {}
 
         default void release() {}
-    }
-
-    /** The meters of those who send to a queue. */
-    interface Producing extends Use {
-        Producing NONE = new Producing() {};
     }
 
     /** The meters of those who receive from a queue. */
@@ -98,8 +93,9 @@ public interface Meters {
         }
     }
 
-    default Producing producing(MeteredQueue queue) {
-        return Producing.NONE;
+    /** The meters of those who send to a queue. */
+    default Use producing(MeteredQueue queue) {
+        return Use.NONE;
     }
 
     /**
@@ -123,17 +119,39 @@ public interface Meters {
     /** Removes all meters, also those that a user has not given back. No user comes any more. */
     default void close() {}
 
+    /** The module {@code camel-redis-delay-micrometer}. */
+    interface Module {
+
+        /** @param registry a {@code MeterRegistry} of Micrometer */
+        Meters meters(Object registry, String context, String component, Timers timers);
+    }
+
     /**
-     * The meters in the registry that is bound in a context: by the name that Camel's own meters use, or the only one of its
-     * type. Without Micrometer or a registry there are none.
+     * The meters in the registry of Micrometer that is bound in a context: by the name that Camel's own meters use, or the only
+     * one of its type. Without a registry or the module there are none.
      *
      * @param component the name of the component, which tells its meters from those of other components of the context
      */
     static Meters of(CamelContext context, String component, Supplier<Timers> timers) {
-        try {
-            return MicrometerMeters.of(context, component, timers);
-        } catch (NoClassDefFoundError e) {
-            return NONE; // Micrometer is not on the class path
+        Class<?> type = context.getClassResolver().resolveClass("io.micrometer.core.instrument.MeterRegistry");
+        if (type == null) {
+            return NONE;
         }
+        Object named = context.getRegistry().lookupByNameAndType(REGISTRY_NAME, type);
+        Object registry = named == null ? context.getRegistry().findSingleByType(type) : named;
+        if (registry == null) {
+            return NONE;
+        }
+        return OwnModule.find(context, ARTIFACT, Module.class)
+                .map(found -> found.meters(registry, context.getName(), component, timers.get()))
+                .orElseGet(() -> {
+                    LoggerFactory.getLogger(Meters.class)
+                            .info(
+                                    "component '{}' has no meters in the registry of Micrometer that is bound: for them, add"
+                                            + " the artifact io.github.redisdelay:{}",
+                                    component,
+                                    ARTIFACT);
+                    return NONE;
+                });
     }
 }

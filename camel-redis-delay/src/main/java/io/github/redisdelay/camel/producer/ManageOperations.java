@@ -38,8 +38,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param foundNothing told when there is nothing to cancel
  */
-public record ManageOperations(
-        ProducerSettings settings, DelayQueue queue, Meters.Producing meters, Runnable foundNothing) {
+public record ManageOperations(ProducerSettings settings, DelayQueue queue, Meters.Use meters, Runnable foundNothing) {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManageOperations.class);
 
@@ -48,7 +47,7 @@ public record ManageOperations(
 
     /** Dead letters have no meters. */
     public ManageOperations {
-        meters = settings.state() == MessageScope.DEAD ? Meters.Producing.NONE : meters;
+        meters = settings.state() == MessageScope.DEAD ? Meters.Use.NONE : meters;
     }
 
     /**
@@ -120,7 +119,7 @@ public record ManageOperations(
 
     /** Counts the change if the message was DELAYED or in the other state. */
     private Submission<ChangeResult> counted(Submission<ChangeResult> change, MessageState other, Event event) {
-        if (meters != Meters.Producing.NONE) {
+        if (meters != Meters.Use.NONE) {
             change.outcome().whenComplete((result, error) -> {
                 Object answer = error instanceof ReplicationTimeoutException done ? done.getResult() : result;
                 if (answer instanceof ChangeResult found

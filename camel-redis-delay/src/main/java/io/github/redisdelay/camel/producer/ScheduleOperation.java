@@ -40,7 +40,7 @@ public record ScheduleOperation(
         DelayQueue queue,
         MessageMapper mapper,
         Supplier<String> ids,
-        Meters.Producing meters,
+        Meters.Use meters,
         NoConsumerReport.Watch deserted) {
 
     /**
@@ -83,7 +83,7 @@ public record ScheduleOperation(
                 new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, settings.maximumQueueLength());
         return PendingChange.send(id, queue, "", () -> {
             Submission<ScheduleResult> submission = queue.schedule(request);
-            if (held != null || meters != Meters.Producing.NONE || MessageLog.isOn()) {
+            if (held != null || meters != Meters.Use.NONE || MessageLog.isOn()) {
                 submission.outcome().whenComplete((result, error) -> {
                     Object answer = error instanceof ReplicationTimeoutException stored ? stored.getResult() : result;
                     if (answer instanceof ScheduleResult done) {

@@ -38,7 +38,10 @@ final class RedisDelayRuntimeHints implements RuntimeHintsRegistrar {
         // Looked for by its name: not every application has it.
         hints.reflection()
                 .registerTypeIfPresent(classLoader, "io.micrometer.core.instrument.MeterRegistry", type -> {});
-        Stream.of("io.github.redisdelay.imports.RedissonImports", "io.github.redisdelay.console.RedisDelayDevConsole")
+        Stream.of(
+                        "io.github.redisdelay.imports.RedissonImports",
+                        "io.github.redisdelay.micrometer.RedisDelayMicrometer",
+                        "io.github.redisdelay.console.RedisDelayDevConsole")
                 .forEach(type -> hints.reflection()
                         .registerTypeIfPresent(classLoader, type, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS));
         // Its fields say of which side an option is.

@@ -40,7 +40,7 @@ public class DeliveryBenchmark {
     private final Exchange exchange = new DefaultExchange(context);
     private DeliveryReport plain;
     private DeliveryReport measuring;
-    private Meters.Producing producing;
+    private Meters.Use producing;
     private CallListener calls;
 
     @Setup

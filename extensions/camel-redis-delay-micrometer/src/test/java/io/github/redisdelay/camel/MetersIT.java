@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.GoldenFile;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -110,6 +111,22 @@ class MetersIT extends ConsumerSideIT {
             assertCalled(script);
         }
         assertCount("retried", 0);
+    }
+
+    @Test
+    void should_have_these_names() throws Exception {
+        bind();
+        start(consume("", this::take));
+        send(uri, "x", Map.of());
+        next();
+        assertCalled("acknowledge");
+        // This registry shows the buckets of timers as gauges.
+        GoldenFile.assertSame(
+                "meters.txt",
+                names(meters).stream()
+                        .filter(name -> !name.endsWith(".histogram"))
+                        .sorted()
+                        .toList());
     }
 
     @Test
@@ -484,8 +501,7 @@ class MetersIT extends ConsumerSideIT {
             RedisDelayEndpoint endpoint = context.getEndpoint(
                     uri + "?requestTimeout=5s&address=" + server.address(), RedisDelayEndpoint.class);
             Reference<OpenClient> client = endpoint.acquireClient();
-            Meters.Producing use =
-                    Meters.of(context, "redis-delay", () -> timers).producing(endpoint.metered(client));
+            Meters.Use use = Meters.of(context, "redis-delay", () -> timers).producing(endpoint.metered(client));
             timers.advance(Duration.ZERO);
             await().untilAsserted(
                             () -> assertThat(figures(prometheus)).hasSize(7).containsOnly(0.0));

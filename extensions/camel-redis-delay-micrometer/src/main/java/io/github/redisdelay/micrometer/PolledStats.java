@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel.monitor;
+package io.github.redisdelay.micrometer;
 
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel.monitor;
+package io.github.redisdelay.micrometer;
 
 import io.github.redisdelay.camel.connection.ClientRegistry.OpenClient;
 import io.github.redisdelay.camel.connection.RefCounted.Reference;
+import io.github.redisdelay.camel.monitor.Meters;
+import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.Delivery;
@@ -28,11 +30,8 @@ import java.util.function.BiFunction;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.apache.camel.CamelContext;
 
-/**
- * Meters in a registry of Micrometer, named and tagged as Camel's own. The only class that names Micrometer.
- */
+/** Meters in a registry of Micrometer, named and tagged as Camel's own. */
 final class MicrometerMeters implements Meters {
 
     private static final String NAME = "camel.redis.delay.";
@@ -51,7 +50,7 @@ final class MicrometerMeters implements Meters {
     /** The meters in use, by what tells them apart from others of the same names. Guarded by itself. */
     private final Map<Tags, Group> groups = new HashMap<>();
 
-    private MicrometerMeters(MeterRegistry registry, String context, String component, Timers timers) {
+    MicrometerMeters(MeterRegistry registry, String context, String component, Timers timers) {
         this.registry = registry;
         this.component = Tags.of("camelContext", context, "kind", "CamelRedisDelay", "component", component);
         this.timers = timers;
@@ -61,13 +60,17 @@ final class MicrometerMeters implements Meters {
         return OptionValues.lower(constant).replace('_', '.');
     }
 
-    /** The meters in the registry that is bound in a context, or none. */
-    static Meters of(CamelContext context, String component, Supplier<Timers> timers) {
-        MeterRegistry registry = context.getRegistry().lookupByNameAndType(REGISTRY_NAME, MeterRegistry.class);
-        if (registry == null) {
-            registry = context.getRegistry().findSingleByType(MeterRegistry.class);
-        }
-        return registry == null ? NONE : new MicrometerMeters(registry, context.getName(), component, timers.get());
+    private static String description(Event event) {
+        return switch (event) {
+            case SCHEDULED -> "Messages that were stored";
+            case CANCELLED -> "Messages that were cancelled";
+            case PROMOTED -> "Delayed messages that were made due";
+            case DELIVERED -> "Messages that were handed to a route";
+            case RETRIED -> "Deliveries that another one follows after a delay";
+            case DEAD_LETTERED -> "Messages that were moved to the dead letters";
+            case DROPPED -> "Messages that were given up and not kept";
+            case EXPIRED -> "Messages that were not delivered in their time to live";
+        };
     }
 
     /** Meters that have the same users. The last user removes them. */
@@ -100,7 +103,7 @@ final class MicrometerMeters implements Meters {
         /** Makes the counters of these events. */
         final void counters(Event... events) {
             for (Event event : events) {
-                counters.put(event, counter(name(event), event.description));
+                counters.put(event, counter(name(event), description(event)));
             }
         }
 
@@ -186,9 +189,9 @@ final class MicrometerMeters implements Meters {
     }
 
     @Override
-    public Producing producing(MeteredQueue queue) {
+    public Use producing(MeteredQueue queue) {
         QueueGroup group = queue(queue);
-        return group == null ? Producing.NONE : group;
+        return group == null ? Use.NONE : group;
     }
 
     /** The meters of a queue; null if there are too many queues. */
@@ -233,7 +236,7 @@ final class MicrometerMeters implements Meters {
     }
 
     /** The figures of a queue, and what is counted where it is sent to. */
-    private final class QueueGroup extends Group implements Producing {
+    private final class QueueGroup extends Group {
 
         private final Reference<OpenClient> client;
         private final PolledStats stats;
@@ -243,21 +246,28 @@ final class MicrometerMeters implements Meters {
             client = queue.client().retain(); // other users of the queue may have another client
             stats = new PolledStats(queue.queue().admin()::stats, timers);
             counters(Event.SCHEDULED, Event.CANCELLED, Event.PROMOTED);
-            for (QueueFigure figure : QueueFigure.values()) {
-                if (figure != QueueFigure.NEXT_DUE) {
-                    gauge(figure);
-                }
-            }
+            gauge(QueueFigure.DELAYED, "Messages that no consumer has claimed, overdue ones included");
+            gauge(QueueFigure.OVERDUE, "Delayed messages that are due");
+            gauge(QueueFigure.LEASED, "Messages that consumers have claimed");
+            gauge(QueueFigure.DEAD, "Dead letters");
+            gauge(QueueFigure.OLDEST_OVERDUE, "For how long the oldest overdue message has been due");
+            gauge(QueueFigure.CONSUMERS, "Consumers of the queue, in all JVMs");
+            gauge(QueueFigure.PAUSED, "1 if the queue is paused, else 0");
             stats.start();
         }
 
-        private void gauge(QueueFigure figure) {
+        /** Times are in seconds, a Boolean is 1 or 0. */
+        private void gauge(QueueFigure figure, String description) {
+            boolean isTime = figure == QueueFigure.OLDEST_OVERDUE;
             keep(Gauge.builder(NAME + name(figure), stats, latest -> {
                         QueueStats figures = latest.get();
-                        return figures == null ? Double.NaN : figure.gauge(figures);
+                        Object now = figures == null ? Double.NaN : figure.value(figures);
+                        return now instanceof Boolean yes
+                                ? yes ? 1 : 0
+                                : ((Number) now).doubleValue() / (isTime ? 1000 : 1);
                     })
-                    .description(figure.description())
-                    .baseUnit(figure.isTime() ? "seconds" : null)
+                    .description(description)
+                    .baseUnit(isTime ? "seconds" : null)
                     .tags(tags)
                     .register(registry));
         }
