@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import javafx.animation.AnimationTimer;
 import javafx.application.Platform;
 import javafx.concurrent.Worker;
@@ -85,6 +86,7 @@ final class WebKit implements Browser {
                     try {
                         Platform.setImplicitExit(false);
                         Platform.startup(() -> {
+                            Platform.runLater(WebKit::neverEnd);
                             try {
                                 new Text("needs Pango and a font").getLayoutBounds();
                                 WebView probe = new WebView();
@@ -116,6 +118,18 @@ final class WebKit implements Browser {
             return "it did not start within " + START_SECONDS + " s: " + e;
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);
+        }
+    }
+
+    /**
+     * Keeps JavaFX's thread from its end. While a JVM exits, Monocle's shutdown hook ends the thread's event loop, and
+     * the thread would end; the destructor of WebKit's thread-local data now and then calls {@code abort()}: exit
+     * code 134 after the last green test. Here the hook ends a nested loop, and the thread stays.
+     */
+    private static void neverEnd() {
+        Platform.enterNestedEventLoop(new Object());
+        while (true) {
+            LockSupport.park();
         }
     }
 
