@@ -274,7 +274,6 @@ public final class QueueModel {
 
     private Object look(LuaScript script, Object[] arguments, long time) {
         return switch (script.command()) {
-            case "trim" -> doubles(trim(Long.parseLong(text(arguments[0])), Long.parseLong(text(arguments[1])), time));
             case "get" -> get(text(arguments[0]));
             case "browse" ->
                 browse(
@@ -567,16 +566,6 @@ public final class QueueModel {
                 answer(reply, 1, time + i);
             }
         }
-    }
-
-    private int trim(long retention, long maximum, long time) {
-        List<String> all = inOrder(dead.delayed, w -> w.due);
-        List<String> old = new ArrayList<>(all);
-        old.removeIf(id -> retention == 0 || dead.delayed.get(id).due > time - retention);
-        int excess = maximum == 0 ? 0 : (int) Math.max(0, all.size() - maximum);
-        List<String> dropped = all.subList(0, Math.min(100, Math.max(old.size(), excess)));
-        dropped.forEach(dead::remove);
-        return dropped.size();
     }
 
     /** All in one slice: there are few. */

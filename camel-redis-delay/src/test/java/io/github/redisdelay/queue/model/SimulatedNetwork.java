@@ -167,8 +167,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
 
     /** The model of the queue that a call is to, or of its dead letters. */
     private QueueModel modelOf(Packet packet) {
-        boolean toDead = packet.script != LuaScript.TRIM
-                && packet.script != LuaScript.DEAD_LETTERS
+        boolean toDead = packet.script != LuaScript.DEAD_LETTERS
                 && packet.keys.get(0).toString().startsWith(keys.dead().base());
         return toDead ? model.dead : model;
     }
@@ -176,7 +175,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
     /** The server's time at a call; at the last one before for those that do not tell it, which look at no near time. */
     private long timeOf(Packet packet) {
         switch (packet.script.command()) {
-            case "trim", "get", "browse", "dead_letters", "consumers" -> {}
+            case "get", "browse", "dead_letters", "consumers" -> {}
             default -> {
                 byte[] head = packet.reply instanceof byte[] bytes ? bytes : (byte[]) ((List<?>) packet.reply).get(0);
                 lastTime = (long)

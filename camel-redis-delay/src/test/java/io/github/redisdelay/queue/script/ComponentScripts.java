@@ -43,7 +43,6 @@ final class ComponentScripts extends ScriptSet {
     Set<Trait> traits(LuaScript script) {
         return switch (script.command()) {
             case "schedule", "change", "claim", "settle", "redrive", "repair" -> EnumSet.allOf(Trait.class);
-            case "trim" -> EnumSet.complementOf(EnumSet.of(Trait.KNOWS_PRIORITIES));
             case "acknowledge", "partitions" ->
                 EnumSet.complementOf(EnumSet.of(Trait.KNOWS_PRIORITIES, Trait.MEETS_RECORDS));
             case "heartbeat" -> EnumSet.of(Trait.CHANGES, Trait.NEEDS_ALL_ARGUMENTS, Trait.MEETS_RECORDS);
@@ -123,7 +122,6 @@ final class ComponentScripts extends ScriptSet {
                         .item(item, filled.deadOfOne(), ScriptRules.CLAIM)
                         .item(item, "none@1", "");
             }
-            case "trim" -> ScriptCall.of("age# number#", 1, 1);
             case "repair" -> ScriptCall.of("walk cursor base kind", "messages", 0, "base", "");
             case "partitions" -> ScriptCall.of("number#", 6);
             case "get" -> ScriptCall.of("id", "l1");

@@ -26,9 +26,6 @@ class ScriptArgumentsIT extends ScriptArgumentRules {
 
     @Override
     void refuseMore(LuaScript script) {
-        if (script == LuaScript.TRIM) {
-            return;
-        }
         if (script == LuaScript.PARTITIONS) {
             assertRefused(script, named(script).with("number", 0), "0 partitions");
             assertRefused(script, named(script).with("number", 65), "65 partitions");

@@ -252,7 +252,6 @@ public abstract class ScriptSourceRules {
                             case "include/wakeup.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
                             case "include/plain.lua" -> Set.of("promises", "ids", "scores", "fields", "answers");
                             case "include/packed.lua" -> Set.of("arguments, last + 1, last + count"); // 256
-                            case "command/trim.lua" -> Set.of("ids"); // 100
                             case "command/register.lua" -> Set.of("oldest"); // 100
                             case "include/index.lua" -> Set.of("members"); // 256 of settle.lua
                             case "command/outlook.lua" -> Set.of("counts"); // 242

@@ -3,7 +3,6 @@ package io.github.redisdelay.queue.internal.command;
 
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.DeadLetterId;
-import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
@@ -25,7 +24,6 @@ import io.github.redisdelay.queue.internal.request.RequestRouter;
 import io.github.redisdelay.queue.internal.request.UnbatchedCalls;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -41,8 +39,6 @@ public final class PartitionAdmin {
     private static final byte[] NOTHING = {};
     private static final byte[] NEWEST = "newest".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] DEAD_LETTERS = "dead".getBytes(StandardCharsets.US_ASCII);
-    /** The most dead letters that {@code trim.lua} drops in one call. */
-    private static final int TRIM_SLICE = 100;
 
     private final Partition partition;
     private final QueueAddress address;
@@ -100,22 +96,6 @@ public final class PartitionAdmin {
                         .redrive(message.id(), null)
                         .result()
                         .thenApply(outcome -> outcome == RedriveOutcome.REDRIVEN)));
-    }
-
-    /** Drops the dead letters of this partition that are too old or too many, the oldest first. */
-    public CompletableFuture<Long> trim(Duration retention, long maximum) {
-        return trim(DueTime.toMicros(retention), maximum, 0);
-    }
-
-    private CompletableFuture<Long> trim(long retentionMicros, long maximum, long before) {
-        return calls.untilAnswered(address, LuaScript.TRIM, Digits.of(retentionMicros), Digits.of(maximum))
-                .thenCompose(reply -> {
-                    int dropped = (int) LittleEndian.of((byte[]) reply).getDouble();
-                    long all = before + dropped;
-                    return dropped < TRIM_SLICE
-                            ? CompletableFuture.completedFuture(all)
-                            : trim(retentionMicros, maximum, all);
-                });
     }
 
     /**

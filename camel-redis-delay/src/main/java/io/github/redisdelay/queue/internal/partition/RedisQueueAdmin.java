@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 /** The administration of a queue over its partitions. A handle that holds no state. */
 final class RedisQueueAdmin implements QueueAdmin {
@@ -115,7 +116,6 @@ final class RedisQueueAdmin implements QueueAdmin {
                 0L, (sum, one) -> change.apply(one, limit - sum).thenApply(count -> sum + count));
     }
 
-    /** Drops the dead letters that are too old in each partition, and then the oldest ones of all partitions. */
     @Override
     public CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum) {
         partitions.checkNoDeadLetters("trimDeadLetters");
@@ -123,36 +123,34 @@ final class RedisQueueAdmin implements QueueAdmin {
             throw new IllegalArgumentException(
                     "retention " + retention + " and maximum " + maximum + " must not be negative");
         }
-        if (partitions.all().size() == 1) {
-            return sum(Long.MAX_VALUE, (one, left) -> one.trim(retention, maximum));
-        }
-        CompletableFuture<Long> old = retention.isZero()
-                ? CompletableFuture.completedFuture(0L)
-                : sum(Long.MAX_VALUE, (one, left) -> one.trim(retention, 0));
-        QueueAdmin letters = new RedisQueueAdmin(partitions.deadLetters());
-        return maximum == 0 ? old : old.thenCompose(dropped -> dropOldest(letters, maximum, dropped));
+        return dropOldest(
+                new RedisQueueAdmin(partitions.deadLetters()),
+                retention.isZero() ? Long.MAX_VALUE : DueTime.toMicros(retention),
+                maximum == 0 ? Long.MAX_VALUE : maximum,
+                0);
     }
 
-    private CompletableFuture<Long> dropOldest(QueueAdmin letters, long maximum, long before) {
+    /** Drops the oldest dead letters, a page at a time, as long as they are too old or there are too many. */
+    private CompletableFuture<Long> dropOldest(QueueAdmin letters, long retentionMicros, long maximum, long before) {
         return letters.stats().thenCompose(stats -> {
-            long excess = stats.delayed() - maximum;
-            if (excess <= 0) {
+            if (stats.delayed() <= maximum && stats.oldestOverdueMicros() < retentionMicros) {
                 return CompletableFuture.completedFuture(before);
             }
             // The count is read after the page, so what others drop in between lowers it.
-            int limit = (int) Math.min(excess, MAX_PAGE);
-            return letters.list(MessageState.DELAYED, PageStart.first(), limit)
-                    .thenCompose(page -> letters.stats()
-                            .thenCompose(now -> Partitions.allOf(page.messages().stream()
-                                    .limit(Math.max(0, now.delayed() - maximum))
-                                    .map(letter -> drop(letter.id()))
-                                    .toList())))
+            return letters.list(MessageState.DELAYED, PageStart.first(), MAX_PAGE)
+                    .thenCompose(page -> letters.stats().thenCompose(now -> {
+                        List<MessageInfo> oldest = page.messages();
+                        return Partitions.allOf(IntStream.range(0, oldest.size())
+                                .filter(i -> i < now.delayed() - maximum
+                                        || now.timeMicros() - oldest.get(i).dueMicros() >= retentionMicros)
+                                .mapToObj(i -> drop(oldest.get(i).id()))
+                                .toList());
+                    }))
                     .thenCompose(drops -> {
                         long dropped = drops.stream().filter(done -> done).count();
-                        long all = before + dropped;
-                        return excess > limit && dropped > 0
-                                ? dropOldest(letters, maximum, all)
-                                : CompletableFuture.completedFuture(all);
+                        return dropped == 0
+                                ? CompletableFuture.completedFuture(before)
+                                : dropOldest(letters, retentionMicros, maximum, before + dropped);
                     });
         });
     }

@@ -53,7 +53,6 @@ public final class LuaScript {
             2,
             COMMON + " dead:messages dead:delayed dead:leased dead:state dead:index",
             Trait.PRIORITIES);
-    public static final LuaScript TRIM = queue("trim", "dead:messages dead:delayed dead:state config dead:index");
     public static final LuaScript REPAIR =
             queue("repair", "messages delayed leased state config waiters index", Trait.ALL_PRIORITIES, Trait.LIST);
     public static final LuaScript GET =
