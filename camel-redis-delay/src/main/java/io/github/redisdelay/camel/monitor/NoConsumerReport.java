@@ -27,6 +27,9 @@ public final class NoConsumerReport {
     static final Duration OVERDUE = Duration.ofMinutes(1);
     static final Duration QUIET = Duration.ofHours(1);
 
+    /** For a look that what is scheduled meanwhile does not change. */
+    private static final long SOON = 0;
+
     /** A due time is noted only if it is so much earlier, or later, than the one that is known. */
     private static final long STEP_MICROS = 1_000_000;
 
@@ -88,15 +91,16 @@ public final class NoConsumerReport {
                 latestMicros.accumulateAndGet(due, Math::max);
             }
             if (due < earliestMicros - STEP_MICROS) {
-                lookAfter(due, due - result.scheduledMicros());
+                lookAfter(due, OVERDUE.plus(StatsText.micros(Math.max(0, due - result.scheduledMicros()))));
             }
         }
 
-        private synchronized void lookAfter(long dueMicros, long delayMicros) {
-            if (dueMicros < earliestMicros) {
+        /** Holds no more than one timer: the one for the earliest time. */
+        private synchronized void lookAfter(long dueMicros, Duration wait) {
+            if (timer == null || dueMicros < earliestMicros) {
                 end();
                 earliestMicros = dueMicros;
-                lookIn(OVERDUE.plus(StatsText.micros(Math.max(0, delayMicros))));
+                timer = timers.get().schedule(wait.toNanos(), this::look);
             }
         }
 
@@ -104,29 +108,22 @@ public final class NoConsumerReport {
             if (timer != null) {
                 timer.cancel();
             }
+            timer = null;
             earliestMicros = Long.MAX_VALUE;
         }
 
-        /** Holds the lock. */
-        private void lookIn(Duration wait) {
-            timer = timers.get().schedule(wait.toNanos(), this::look);
-        }
-
         private void look() {
+            end(); // what is scheduled from now on may not be in the figures
             queue.admin().stats().whenComplete((stats, error) -> {
-                synchronized (this) {
-                    timer = null;
-                    if (error == null) {
-                        looked(stats);
-                    } else {
-                        lookIn(OVERDUE);
-                    }
+                if (error == null) {
+                    looked(stats);
+                } else {
+                    lookAfter(SOON, OVERDUE);
                 }
             });
         }
 
-        /** Holds the lock. */
-        private void looked(QueueStats stats) {
+        private synchronized void looked(QueueStats stats) {
             long ahead = latestMicros.get() + STEP_MICROS - stats.timeMicros();
             if (stats.consumers() > 0) {
                 patience = OVERDUE;
@@ -135,19 +132,14 @@ public final class NoConsumerReport {
                     && StatsText.micros(stats.oldestOverdueMicros()).compareTo(patience) >= 0) {
                 warn(stats);
                 patience = QUIET; // receivers that poll are not known, but take what is overdue for so long
-                earliestMicros = 0; // what is scheduled meanwhile changes nothing
-                lookIn(QUIET);
+                lookAfter(SOON, QUIET);
             } else if (stats.overdue() > 0) {
-                earliestMicros = 0;
-                lookIn(OVERDUE);
+                lookAfter(SOON, OVERDUE);
             } else if (ahead > 0) {
                 // The consumer that is there now may be gone then.
                 long next = stats.nextDueMicros() < 0 ? TimeUnit.HOURS.toMicros(1) : stats.nextDueMicros();
                 long wait = Math.min(ahead, next);
-                earliestMicros = stats.timeMicros() + wait;
-                lookIn(OVERDUE.plus(StatsText.micros(wait)));
-            } else {
-                earliestMicros = Long.MAX_VALUE;
+                lookAfter(stats.timeMicros() + wait, OVERDUE.plus(StatsText.micros(wait)));
             }
         }
 

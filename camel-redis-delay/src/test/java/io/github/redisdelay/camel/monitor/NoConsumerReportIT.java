@@ -6,15 +6,22 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.QueueAdmin;
+import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.testkit.LogLines;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -30,20 +37,47 @@ class NoConsumerReportIT extends RealQueueIT {
         log.close();
     }
 
+    /** The looks that have ended. */
+    private final AtomicInteger looks = new AtomicInteger();
+    /** The look under way, as Redis has answered it. */
+    private volatile CompletableFuture<QueueStats> answer;
+    /** Each look waits for it. */
+    private volatile CompletableFuture<Void> gate = CompletableFuture.completedFuture(null);
+
     private NoConsumerReport.Watch watch() {
-        return report.of(queue, "redis://h:6379", "delay");
+        QueueAdmin admin = (QueueAdmin) intercepted(QueueAdmin.class, "stats", this::look);
+        DelayQueue watched = (DelayQueue) intercepted(DelayQueue.class, "admin", () -> admin);
+        return report.of(watched, "redis://h:6379", "delay");
+    }
+
+    private CompletableFuture<QueueStats> look() {
+        answer = queue.admin().stats();
+        CompletableFuture<QueueStats> told = new CompletableFuture<>();
+        answer.thenCombine(gate, (stats, open) -> stats).whenComplete((stats, error) -> {
+            told.complete(stats);
+            looks.incrementAndGet();
+        });
+        return told;
+    }
+
+    /** The queue, with another answer of one method. */
+    private Object intercepted(Class<?> type, String method, Supplier<Object> other) {
+        return Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, called, arguments) ->
+                        called.getName().equals(method) ? other.get() : called.invoke(queue, arguments));
     }
 
     private List<String> warnings() {
         return log.of(Level.WARN);
     }
 
-    /** Waits for the end of a look: then the next message makes another one. */
-    private void awaitLook(ScheduleResult next) {
-        await().until(() -> {
-            watch().scheduled(next);
-            return timers.waiting() == 1;
-        });
+    /** Waits for the end of a look: then the next message makes another one, if nothing else has. */
+    private void awaitLook(int number, ScheduleResult next) {
+        await().until(() -> looks.get() == number);
+        watch().scheduled(next);
+        assertThat(timers.waiting()).isOne();
     }
 
     @Test
@@ -72,13 +106,13 @@ class NoConsumerReportIT extends RealQueueIT {
         ScheduleResult due = schedule("a", DueTime.now());
         watch().scheduled(due);
         timers.advance(Duration.ofMinutes(1));
-        awaitLook(due);
+        awaitLook(1, due);
         var consumer = queue.consume(named("c"), executor, delivery -> {});
         await().until(() -> get(queue.admin().stats()).consumers() == 1);
         consumer.suspend();
         schedule("b", LONG_AGO);
         timers.advance(Duration.ofMinutes(1));
-        awaitLook(due);
+        awaitLook(2, due);
         assertThat(warnings()).isEmpty();
         get(consumer.stop(false));
         timers.advance(Duration.ofMinutes(1));
@@ -95,6 +129,32 @@ class NoConsumerReportIT extends RealQueueIT {
         timers.advance(Duration.ofSeconds(79));
         assertThat(timers.waiting()).isOne();
         timers.advance(Duration.ofSeconds(1));
+        await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
+    }
+
+    @Test
+    void should_have_one_timer_also_where_a_message_comes_during_a_look() {
+        watch().scheduled(schedule("a", DueTime.now()));
+        gate = new CompletableFuture<>();
+        timers.advance(Duration.ofMinutes(1));
+        watch().scheduled(schedule("b", LONG_AGO));
+        await().until(() -> answer.isDone());
+        gate.complete(null); // the look goes on, and ends, in this thread
+        assertThat(looks).hasValue(1);
+        assertThat(timers.waiting()).isOne();
+    }
+
+    @Test
+    void should_look_for_a_message_that_came_during_a_look() {
+        ScheduleResult first = schedule("a", DueTime.now());
+        watch().scheduled(first);
+        get(queue.cancel("a"));
+        gate = new CompletableFuture<>();
+        timers.advance(Duration.ofMinutes(1));
+        await().until(() -> answer.isDone());
+        watch().scheduled(schedule("b", LONG_AGO));
+        gate.complete(null);
+        timers.advance(Duration.ofMinutes(1));
         await().untilAsserted(() -> assertThat(warnings()).hasSize(1));
     }
 
