@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.monitor.CachedStats;
+import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DelayQueue;
@@ -95,14 +96,13 @@ public final class ManagedQueue {
 
     @ManagedAttribute(description = "For how long the oldest overdue message has been due, in milliseconds")
     public long getOldestOverdueMillis() {
-        return figures.get().oldestOverdueMicros() / 1000;
+        return (long) QueueFigure.OLDEST_OVERDUE.value(figures.get());
     }
 
     @ManagedAttribute(
             description = "In how many milliseconds the next message is due that is not due yet; -1 if there is none")
     public long getNextDueMillis() {
-        long micros = figures.get().nextDueMicros();
-        return micros < 0 ? -1 : (micros + 999) / 1000;
+        return (long) QueueFigure.NEXT_DUE.value(figures.get());
     }
 
     @ManagedAttribute(description = "Consumers of the queue, in all JVMs")

@@ -89,14 +89,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     }
 
     RedisDelayHealthCheck healthCheck(Duration tolerance) {
+        String queue = getEndpoint().getQueueName();
         return new RedisDelayHealthCheck(
-                this::name,
-                getEndpoint().getQueueName(),
-                this::address,
-                this::claims,
-                this::queue,
-                this::bridge,
-                tolerance);
+                () -> new RedisDelayHealthCheck.State(name(), queue, address(), claims(), queue(), bridge), tolerance);
     }
 
     /** Starts the consumer. Camel also calls this for a suspended one when it has given up stopping its route. */

@@ -29,37 +29,29 @@ final class RedisDelayHealthCheck implements HealthCheck {
 
     private static final long STATS_TIMEOUT_MILLIS = 1000;
 
-    private final Supplier<String> name;
-    private final String queueName;
-    private final Supplier<String> address;
-    private final Supplier<DelayQueueConsumer> claims;
-    private final Supplier<DelayQueue> queue;
-    private final Supplier<ImportModule.Bridge> bridge;
+    private final Supplier<State> consumer;
     private final Duration tolerance;
     private volatile boolean enabled = true; // set by the configuration of Camel's checks
 
     /**
-     * @param name the consumer's
+     * What there is of a consumer.
+     *
      * @param address where Redis is
-     * @param claims the consumer's claims while it runs; else null
-     * @param queue the consumer's queue while it is started; else null
-     * @param bridge the consumer's imports; null if there are none
-     * @param tolerance how long claims may fail
+     * @param claims null unless it runs
+     * @param queue null unless it is started
+     * @param bridge its imports; null if there are none
      */
-    RedisDelayHealthCheck(
-            Supplier<String> name,
+    record State(
+            String name,
             String queueName,
-            Supplier<String> address,
-            Supplier<DelayQueueConsumer> claims,
-            Supplier<DelayQueue> queue,
-            Supplier<ImportModule.Bridge> bridge,
-            Duration tolerance) {
-        this.name = name;
-        this.queueName = queueName;
-        this.address = address;
-        this.claims = claims;
-        this.queue = queue;
-        this.bridge = bridge;
+            String address,
+            DelayQueueConsumer claims,
+            DelayQueue queue,
+            ImportModule.Bridge bridge) {}
+
+    /** @param tolerance how long claims may fail */
+    RedisDelayHealthCheck(Supplier<State> consumer, Duration tolerance) {
+        this.consumer = consumer;
         this.tolerance = tolerance;
     }
 
@@ -70,7 +62,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
 
     @Override
     public String getId() {
-        return "redis-delay-consumer:" + name.get();
+        return "redis-delay-consumer:" + consumer.get().name();
     }
 
     @Override
@@ -89,51 +81,52 @@ final class RedisDelayHealthCheck implements HealthCheck {
         if (!enabled) {
             return result.message("Disabled").unknown().build();
         }
-        result.detail("redis.queue", queueName);
-        result.detail("redis.address", address.get());
-        DelayQueueConsumer running = claims.get();
+        State state = consumer.get();
+        result.detail("redis.queue", state.queueName());
+        result.detail("redis.address", state.address());
+        DelayQueueConsumer running = state.claims();
         Duration failing = running == null ? Duration.ZERO : running.failingFor();
         if (failing.compareTo(tolerance) > 0) {
             Throwable error = running.lastError();
             return result.down()
-                    .message("queue '" + queueName + "': no message could be received from "
-                            + address.get() + " for " + Durations.text(failing)
+                    .message("queue '" + state.queueName() + "': no message could be received from "
+                            + state.address() + " for " + Durations.text(failing)
                             + (error == null ? "" : ": " + ErrorText.of(error)))
                     .error(error)
                     .build();
         }
         result.up();
-        addImport(result);
+        addImport(state, result);
         if (failing.isZero()) {
-            addOverdue(result);
+            addOverdue(state, result);
         }
         return result.build();
     }
 
     /** Camel has no state between up and down. The consumer does its other work, so it is up and says what is amiss. */
-    private void addImport(HealthCheckResultBuilder result) {
-        ImportModule.Bridge importing = bridge.get();
+    private static void addImport(State state, HealthCheckResultBuilder result) {
+        ImportModule.Bridge importing = state.bridge();
         if (importing == null) {
             return;
         }
         importing.figures().forEach((name, value) -> result.detail("redis.import." + name, value));
         String problem = importing.problem();
         if (problem != null) {
-            result.message("queue '" + queueName + "': Redisson's queue '" + importing.source() + "': " + problem);
+            result.message(
+                    "queue '" + state.queueName() + "': Redisson's queue '" + importing.source() + "': " + problem);
         }
     }
 
-    private void addOverdue(HealthCheckResultBuilder result) {
-        DelayQueue asked = queue.get();
-        if (asked == null) {
+    private static void addOverdue(State state, HealthCheckResultBuilder result) {
+        if (state.queue() == null) {
             return;
         }
         try {
-            QueueStats stats = asked.admin().stats().get(STATS_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+            QueueStats stats = state.queue().admin().stats().get(STATS_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
             QueueFigure.of(stats).forEach((name, value) -> result.detail("redis." + name, value));
             String loss = StatsText.loss(stats);
             if (loss != null || stats.paused() || (stats.overdue() > 0 && stats.consumers() == 0)) {
-                result.message("queue '" + queueName + "': " + (loss == null ? "" : loss + "; ")
+                result.message("queue '" + state.queueName() + "': " + (loss == null ? "" : loss + "; ")
                         + (stats.paused() ? "paused, " : "") + StatsText.overdue(stats, "no consumer"));
             }
         } catch (InterruptedException e) {

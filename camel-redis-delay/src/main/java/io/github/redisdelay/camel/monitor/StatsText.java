@@ -21,34 +21,17 @@ public final class StatsText {
      * @param deadLetters whether the figures are those of the queue's dead letters
      */
     static String of(String queue, boolean deadLetters, String address, ServerInfo server, QueueStats stats) {
-        StringBuilder line = new StringBuilder(200);
-        line.append(deadLetters ? "dead letters of " : "")
-                .append(queue)
-                .append(" on ")
-                .append(address);
-        line.append(" (").append(server.product()).append(' ').append(server.version());
-        line.append(", ")
-                .append(
-                        server.evictionPolicy().equals("unknown")
-                                ? "eviction policy unknown"
-                                : server.evictionPolicy());
-        line.append(", AOF ")
-                .append(server.appendOnly() == null ? "unknown" : server.appendOnly() ? "on" : "off")
-                .append("): ");
-        if (stats.paused()) {
-            line.append("PAUSED, ");
-        }
-        line.append(stats.delayed()).append(" delayed, ").append(overdue(stats, "no consumer until now"));
-        if (stats.leased() > 0) {
-            line.append(", ").append(stats.leased()).append(" leased");
-        }
-        if (!deadLetters) {
-            line.append(", ").append(stats.dead()).append(" dead");
-        }
-        if (stats.nextDueMicros() >= 0) {
-            line.append(", next due in ").append(Durations.text(micros(stats.nextDueMicros())));
-        }
-        return line.toString();
+        String policy = server.evictionPolicy();
+        Boolean appendOnly = server.appendOnly();
+        return (deadLetters ? "dead letters of " : "") + queue + " on " + address
+                + " (" + server.product() + " " + server.version()
+                + ", " + (policy.equals("unknown") ? "eviction policy unknown" : policy)
+                + ", AOF " + (appendOnly == null ? "unknown" : appendOnly ? "on" : "off") + "): "
+                + (stats.paused() ? "PAUSED, " : "")
+                + stats.delayed() + " delayed, " + overdue(stats, "no consumer until now")
+                + (stats.leased() > 0 ? ", " + stats.leased() + " leased" : "")
+                + (deadLetters ? "" : ", " + stats.dead() + " dead")
+                + (stats.nextDueMicros() < 0 ? "" : ", next due in " + Durations.text(micros(stats.nextDueMicros())));
     }
 
     /**
@@ -57,11 +40,10 @@ public final class StatsText {
      * @param nobody what to say if no consumer was seen lately
      */
     public static String overdue(QueueStats stats, String nobody) {
-        if (stats.overdue() == 0) {
-            return "0 overdue";
-        }
-        return stats.overdue() + " overdue (oldest " + Durations.text(micros(stats.oldestOverdueMicros())) + ")"
-                + (stats.consumers() == 0 ? ", and " + nobody : "");
+        return stats.overdue() == 0
+                ? "0 overdue"
+                : stats.overdue() + " overdue (oldest " + Durations.text(micros(stats.oldestOverdueMicros())) + ")"
+                        + (stats.consumers() == 0 ? ", and " + nobody : "");
     }
 
     /** That Redis has lost what the queue held, as a sentence; null if it has not. */
