@@ -9,7 +9,6 @@ import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.producer.MessageChoice;
-import io.github.redisdelay.camel.producer.OutlookSteps;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
@@ -126,7 +125,8 @@ public record OptionReader(RedisDelayConfiguration options) {
                         null),
                 options.getMaximumQueueLength(),
                 options.getLimit(),
-                new OutlookSteps(positive("outlookStep", options.getOutlookStep(), ""), options.getOutlookSteps()),
+                positive("outlookStep", options.getOutlookStep(), ""),
+                options.getOutlookSteps(),
                 // The component's limit is meant for lists.
                 MessageChoice.ofOptions(
                         options.isAll(),

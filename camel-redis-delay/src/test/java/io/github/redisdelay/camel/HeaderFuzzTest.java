@@ -12,7 +12,6 @@ import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.camel.producer.IdHeaders;
 import io.github.redisdelay.camel.producer.MessageChoice;
-import io.github.redisdelay.camel.producer.OutlookSteps;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.redelivery.MessageRetryPolicy;
@@ -73,7 +72,8 @@ class HeaderFuzzTest {
             Envelope.Settings.NONE,
             0,
             100,
-            new OutlookSteps(Duration.ofMinutes(1), 60),
+            Duration.ofMinutes(1),
+            60,
             new MessageChoice(false, null, null, null, null),
             null);
 

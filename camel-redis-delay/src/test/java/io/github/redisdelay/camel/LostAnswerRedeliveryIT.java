@@ -196,7 +196,7 @@ class LostAnswerRedeliveryIT {
 
         assertThat(sent.getException())
                 .isInstanceOf(RequestTimeoutException.class)
-                .hasMessageContaining("Redis at " + server.address() + " did not answer in time again; message 'mine'")
+                .hasMessageContaining("Redis at " + server.address() + " did not answer in time; message 'mine'")
                 .hasMessageContaining("may be stored: the same id can safely be sent again");
     }
 

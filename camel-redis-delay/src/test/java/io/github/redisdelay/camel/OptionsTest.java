@@ -8,7 +8,6 @@ import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.producer.MessageChoice;
-import io.github.redisdelay.camel.producer.OutlookSteps;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.DueTime;
@@ -61,7 +60,8 @@ class OptionsTest {
                         Settings.NONE,
                         0,
                         100,
-                        new OutlookSteps(Duration.ofMinutes(1), 60),
+                        Duration.ofMinutes(1),
+                        60,
                         new MessageChoice(false, null, null, null, null),
                         null));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
@@ -91,7 +91,8 @@ class OptionsTest {
                         new Settings(Duration.ofHours(2), Duration.ofHours(1), null),
                         1_000_000,
                         256,
-                        new OutlookSteps(Duration.ofHours(3), 240),
+                        Duration.ofHours(3),
+                        240,
                         new MessageChoice(true, "a.B", "failed", "notify", 256),
                         MessageScope.DELAYED));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())

@@ -40,7 +40,7 @@ record ChangeHeaders(String queue, boolean list, boolean deadLetters) {
     }
 
     /** @param change reads an answer */
-    <T> PendingChanges.Results<T> results(Function<T, Change> change) {
+    <T> PendingRequest.Results<List<PendingChange<T>>> results(Function<T, Change> change) {
         return (all, message) -> put(all, change, message);
     }
 

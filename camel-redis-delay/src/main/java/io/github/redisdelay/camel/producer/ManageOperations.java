@@ -18,16 +18,15 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.Submission;
-import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 import org.slf4j.Logger;
@@ -56,114 +55,71 @@ public record ManageOperations(ProducerSettings settings, DelayQueue queue, Mete
      * @throws IllegalArgumentException if the message asks for none; then nothing was sent
      */
     public PendingRequest send(RedisDelayOperation operation, Exchange exchange) {
-        Message message = exchange.getMessage();
         settings.checkState(operation);
-        boolean dead = settings.state() == MessageScope.DEAD;
-        DelayQueue target = dead ? queue.deadLetters() : queue;
+        Message message = exchange.getMessage();
+        MessageChoice choice = settings.choice().with(message);
+        DelayQueue target = isDead() ? queue.deadLetters() : queue;
         return switch (operation) {
-            case CANCEL ->
-                changes(
-                        settings.choice().with(message).required(operation, message, dead),
-                        dead,
-                        exchange,
-                        id -> counted(told(cancel(target, id, exchange)), MessageState.LEASED, Event.CANCELLED),
-                        result -> changed(result, dead, false));
-            case RESCHEDULE -> {
-                IdHeaders ids = settings.choice().with(message).required(operation, message, dead);
-                DueTime time = dueTime(message);
-                yield changes(
-                        ids, dead, exchange, id -> target.reschedule(id, time), result -> changed(result, dead, true));
+            case CANCEL, RESCHEDULE -> {
+                IdHeaders ids = choice.required(operation, message, isDead());
+                yield change(operation, target, ids, exchange);
             }
-            case PROMOTE ->
-                many(
-                        operation,
-                        exchange,
-                        (which, most) -> promoteAll(target, which, most),
-                        ids -> changes(
-                                ids,
-                                dead,
-                                exchange,
-                                id -> counted(target.promote(id), MessageState.DELAYED, Event.PROMOTED),
-                                result -> changed(result, dead, true)));
-            case REDRIVE ->
-                many(
-                        operation,
-                        exchange,
-                        queue.admin()::redriveAll,
-                        ids -> changes(ids, true, exchange, id -> redrive(id, exchange), redriven(ids, exchange)));
-            case PURGE -> {
-                DelayQueue letters = queue.deadLetters();
-                yield many(
-                        operation,
-                        exchange,
-                        letters.admin()::cancelAll,
-                        ids -> changes(
-                                ids,
-                                true,
-                                exchange,
-                                id -> cancel(letters, id, exchange),
-                                result -> changed(result, true, false)));
+            case PROMOTE, REDRIVE, PURGE -> {
+                IdHeaders ids = choice.ids(operation, message, isDead(), () -> heldLetters(exchange));
+                yield ids == null
+                        ? PendingRequest.of(changeAll(operation, target, choice), this::putCount)
+                        : change(operation, target, ids, exchange);
             }
-            case PAUSE ->
-                setPaused(
-                        "the pause of ",
-                        () -> logged(target, dead, "paused", target.admin().pause()));
-            case RESUME ->
-                setPaused(
-                        "the end of the pause of ",
-                        () -> logged(target, dead, "resumed", target.admin().resume()));
-            case CHECK -> RepeatableCall.send(() -> check(target, dead), this::put);
+            case PAUSE -> setPaused(target, "paused", QueueAdmin::pause);
+            case RESUME -> setPaused(target, "resumed", QueueAdmin::resume);
+            case CHECK -> PendingRequest.of(check(target), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
+        };
+    }
+
+    private boolean isDead() {
+        return settings.state() == MessageScope.DEAD;
+    }
+
+    /** Changes the messages with these ids. */
+    private PendingRequest change(RedisDelayOperation operation, DelayQueue target, IdHeaders ids, Exchange exchange) {
+        if (operation == RedisDelayOperation.REDRIVE) {
+            return changes(ids, true, exchange, id -> redrive(id, exchange), redriven(ids, exchange));
+        }
+        boolean dead = isDead() || operation == RedisDelayOperation.PURGE;
+        DueTime time = operation == RedisDelayOperation.RESCHEDULE ? dueTime(exchange.getMessage()) : null;
+        boolean moving = time != null || operation == RedisDelayOperation.PROMOTE;
+        Function<String, Submission<ChangeResult>> call = id -> switch (operation) {
+            case CANCEL -> counted(cancel(target, id, exchange), MessageState.LEASED, Event.CANCELLED);
+            case RESCHEDULE -> target.reschedule(id, time);
+            case PROMOTE -> counted(target.promote(id), MessageState.DELAYED, Event.PROMOTED);
+            default -> cancel(queue.deadLetters(), id, exchange); // PURGE
+        };
+        return changes(ids, dead, exchange, call, result -> changed(result, dead, moving));
+    }
+
+    /** Changes all messages that were chosen. */
+    private CompletableFuture<Long> changeAll(RedisDelayOperation operation, DelayQueue target, MessageChoice choice) {
+        Predicate<MessageInfo> which = choice.which();
+        return switch (operation) {
+            case PROMOTE ->
+                target.admin().promoteAll(which, choice.most()).thenApply(count -> {
+                    meters.count(Event.PROMOTED, count);
+                    return count;
+                });
+            case REDRIVE -> queue.admin().redriveAll(which, choice.most());
+            default -> queue.deadLetters().admin().cancelAll(which, choice.most()); // PURGE
         };
     }
 
     /** Counts the change if the message was DELAYED or in the other state. */
     private Submission<ChangeResult> counted(Submission<ChangeResult> change, MessageState other, Event event) {
-        if (meters != Meters.Use.NONE) {
-            change.outcome().whenComplete((result, error) -> {
-                Object answer = error instanceof ReplicationTimeoutException done ? done.getResult() : result;
-                if (answer instanceof ChangeResult found
-                        && (found.previousState() == MessageState.DELAYED || found.previousState() == other)) {
-                    meters.count(event, 1);
-                }
-            });
-        }
-        return change;
-    }
-
-    private Submission<ChangeResult> told(Submission<ChangeResult> cancel) {
-        cancel.outcome().thenAccept(result -> {
-            if (result.previousState() == MessageState.NONE) {
+        return PendingChange.telling(change, found -> {
+            if (found.previousState() == MessageState.DELAYED || found.previousState() == other) {
+                meters.count(event, 1);
+            } else if (event == Event.CANCELLED && found.previousState() == MessageState.NONE) {
                 foundNothing.run();
             }
-        });
-        return cancel;
-    }
-
-    /** A change of many messages: those that a test takes, at most so many. */
-    private interface BulkChange {
-        CompletableFuture<Long> send(Predicate<MessageInfo> which, long most);
-    }
-
-    /** @param some changes the messages with these ids, if there are any */
-    private PendingRequest many(
-            RedisDelayOperation operation,
-            Exchange exchange,
-            BulkChange all,
-            Function<IdHeaders, PendingRequest> some) {
-        Message message = exchange.getMessage();
-        MessageChoice choice = settings.choice().with(message);
-        boolean dead = settings.state() == MessageScope.DEAD;
-        IdHeaders ids = choice.ids(operation, message, dead, () -> heldLetters(exchange));
-        return ids == null
-                ? RepeatableCall.send(() -> all.send(choice.which(), choice.most()), this::putCount)
-                : some.apply(ids);
-    }
-
-    private CompletableFuture<Long> promoteAll(DelayQueue target, Predicate<MessageInfo> which, long most) {
-        return target.admin().promoteAll(which, most).thenApply(count -> {
-            meters.count(Event.PROMOTED, count);
-            return count;
         });
     }
 
@@ -185,14 +141,7 @@ public record ManageOperations(ProducerSettings settings, DelayQueue queue, Mete
 
     /** @param held the delivery that ends with the change, or null */
     private static <T> Submission<T> superseding(DeliveryCompletion held, Submission<T> submission) {
-        if (held != null) {
-            submission.outcome().whenComplete((result, error) -> {
-                if (error == null || error instanceof ReplicationTimeoutException) {
-                    held.superseded();
-                }
-            });
-        }
-        return submission;
+        return held == null ? submission : PendingChange.telling(submission, done -> held.superseded());
     }
 
     private DueTime dueTime(Message message) {
@@ -212,18 +161,17 @@ public record ManageOperations(ProducerSettings settings, DelayQueue queue, Mete
             Exchange exchange,
             Function<String, Submission<T>> call,
             Function<T, Change> change) {
-        PendingChanges.Results<T> results = new ChangeHeaders(queue.name(), ids.list(), deadLetters).results(change);
-        if (!deadLetters || ids.known()) {
-            return PendingChanges.of(ids.list(), send(ids.ids(), call), results);
-        }
-        List<String> held = heldLetters(exchange);
-        return PendingChanges.send(
-                ids.list(), () -> letters(ids, held).thenApply(letters -> send(letters, call)), results);
+        return new PendingChanges<>(
+                ids.list(),
+                !deadLetters || ids.known()
+                        ? CompletableFuture.completedFuture(send(ids.ids(), call))
+                        : letters(ids, heldLetters(exchange)).thenApply(letters -> send(letters, call)),
+                new ChangeHeaders(queue.name(), ids.list(), deadLetters).results(change));
     }
 
     private <T> List<PendingChange<T>> send(List<String> ids, Function<String, Submission<T>> call) {
         return queue.together(() -> ids.stream()
-                .map(id -> PendingChange.send(id, queue, "the change of ", () -> call.apply(id)))
+                .map(id -> PendingChange.send(id, () -> call.apply(id)))
                 .toList());
     }
 
@@ -295,10 +243,10 @@ public record ManageOperations(ProducerSettings settings, DelayQueue queue, Mete
     }
 
     /** Checks a queue together with its dead letters, unless only they are meant. */
-    private CompletableFuture<List<CheckResult>> check(DelayQueue target, boolean dead) {
+    private CompletableFuture<List<CheckResult>> check(DelayQueue target) {
         return target.admin()
                 .check()
-                .thenCompose(found -> dead
+                .thenCompose(found -> isDead()
                         ? CompletableFuture.completedFuture(List.of(found))
                         : queue.deadLetters().admin().check().thenApply(letters -> List.of(found, letters)));
     }
@@ -326,20 +274,15 @@ public record ManageOperations(ProducerSettings settings, DelayQueue queue, Mete
         figures.put(names[3], found.recordsDropped());
     }
 
-    private static Submission<Boolean> logged(
-            DelayQueue target, boolean dead, String what, Submission<Boolean> change) {
-        change.result().thenAccept(changed -> {
-            if (changed) {
-                LOG.info("{}: {} by an operation", StatsText.label(target, dead), what);
-            }
-        });
-        return change;
-    }
-
-    private PendingRequest setPaused(String what, Supplier<Submission<Boolean>> call) {
-        return PendingChanges.of(
-                false,
-                List.of(PendingChange.send(null, queue, what, call)),
-                (changes, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
+    private PendingRequest setPaused(DelayQueue target, String what, Function<QueueAdmin, Submission<Boolean>> call) {
+        PendingChange<Boolean> sent = PendingChange.send(
+                null,
+                () -> PendingChange.telling(call.apply(target.admin()), changed -> {
+                    if (changed) {
+                        LOG.info("{}: {} by an operation", StatsText.label(target, isDead()), what);
+                    }
+                }));
+        return new PendingChanges<>(
+                false, List.of(sent), (changes, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
     }
 }

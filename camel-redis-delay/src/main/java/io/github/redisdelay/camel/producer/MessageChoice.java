@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.Message;
 
@@ -29,6 +30,10 @@ import org.apache.camel.Message;
 public record MessageChoice(
         boolean all, String failureException, String deadLetterReason, String failureRouteId, Integer limit) {
 
+    private static final String A_CLASS = "the name of a class, such as java.net.ConnectException";
+    private static final String PART = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*+";
+    private static final Pattern CLASS = Pattern.compile(PART + "(?:\\." + PART + ")*+");
+
     /**
      * Reads the options; each may be null.
      *
@@ -36,11 +41,14 @@ public record MessageChoice(
      */
     public static MessageChoice ofOptions(
             boolean all, String failureException, String deadLetterReason, String failureRouteId, Integer limit) {
-        String exception =
-                name("failureException", failureException, "the name of a class, such as java.net.ConnectException");
+        String exception = name("failureException", failureException, A_CLASS);
+        if (exception != null && !CLASS.matcher(exception).matches()) {
+            throw new IllegalArgumentException("option 'failureException' '" + OptionValues.shown(exception)
+                    + "' is no name of a class: give " + A_CLASS + " or ConnectException");
+        }
         return new MessageChoice(
                 all,
-                exception == null ? null : ExceptionNames.check("option 'failureException'", exception),
+                exception,
                 name("deadLetterReason", deadLetterReason, "a reason, such as failed"),
                 name("failureRouteId", failureRouteId, "the id of a route"),
                 limit == null ? null : limit("option 'limit'", limit));
@@ -154,10 +162,21 @@ public record MessageChoice(
         return each -> {
             FailureRecord failure = FailureRecord.decode(each.lastFailure());
             return failure != null
-                    && (failureException == null || ExceptionNames.matches(failureException, failure.exception()))
+                    && (failureException == null || isNamed(failure.exception()))
                     && (deadLetterReason == null || deadLetterReason.equals(failure.reason()))
                     && (failureRouteId == null || failureRouteId.equals(failure.routeId()));
         };
+    }
+
+    /** Returns whether the name means this class, which is named in full. One without a package is that of any package. */
+    private boolean isNamed(String exception) {
+        if (exception == null || !exception.endsWith(failureException)) {
+            return false;
+        }
+        int before = exception.length() - failureException.length() - 1;
+        return before < 0
+                || (failureException.indexOf('.') < 0
+                        && (exception.charAt(before) == '.' || exception.charAt(before) == '$'));
     }
 
     /** The most messages. */

@@ -6,9 +6,11 @@ import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
+import java.time.Duration;
 
 /**
  * The settings of a producer, which headers override.
@@ -17,7 +19,8 @@ import io.github.redisdelay.queue.envelope.Envelope;
  * @param message the settings that its messages bring along
  * @param maximumQueueLength the most messages that the queue may hold; 0 for any number
  * @param limit the most messages of a list
- * @param outlook the steps of an outlook
+ * @param outlookStep how long each step of an outlook is, 1 ms or more
+ * @param outlookSteps how many, 1 to {@value Outlook#MAX_STEPS}; all together not above 100 years
  * @param choice the messages that redrive, purge and promote mean if no id is given
  * @param state the messages that an operation is about; null if the option is not set
  */
@@ -30,9 +33,12 @@ public record ProducerSettings(
         Envelope.Settings message,
         long maximumQueueLength,
         int limit,
-        OutlookSteps outlook,
+        Duration outlookStep,
+        int outlookSteps,
         MessageChoice choice,
         MessageScope state) {
+
+    private static final Duration LONGEST_OUTLOOK = Duration.ofDays(36_500);
 
     /** @throws IllegalArgumentException naming the option, its value and what would be right */
     public ProducerSettings {
@@ -41,6 +47,11 @@ public record ProducerSettings(
         OptionValues.check("priority", priority, 0, highest, "from 0 to " + highest);
         OptionValues.check(
                 "maximumQueueLength", maximumQueueLength, 0, most, "from 1 to " + most + ", or 0 for any number");
+        OptionValues.check("outlookSteps", outlookSteps, 1, Outlook.MAX_STEPS, "from 1 to " + Outlook.MAX_STEPS);
+        if (outlookStep.compareTo(LONGEST_OUTLOOK.dividedBy(outlookSteps)) > 0) {
+            throw new IllegalArgumentException("options 'outlookStep' (" + outlookStep + ") and 'outlookSteps' ("
+                    + outlookSteps + ") reach over more than 100 years: make one of the two less");
+        }
         OptionValues.check("limit", limit, 1, QueueAdmin.MAX_PAGE, "from 1 to " + QueueAdmin.MAX_PAGE);
     }
 
@@ -51,20 +62,15 @@ public record ProducerSettings(
      * @throws IllegalArgumentException if it cannot
      */
     public void checkState(RedisDelayOperation operation) {
-        boolean possible =
+        boolean ofDead =
                 switch (operation) {
-                    case LIST -> true;
-                    case SCHEDULE, QUEUES, IMPORT -> state == null;
-                    default -> state == null || state == MessageScope.DEAD;
+                    case SCHEDULE, QUEUES, IMPORT -> false;
+                    default -> true;
                 };
-        if (!possible) {
+        if (state != null && operation != RedisDelayOperation.LIST && !(ofDead && state == MessageScope.DEAD)) {
             throw new IllegalArgumentException("option 'state' is '" + OptionValues.lower(state)
                     + "', which means nothing to operation '" + operation + "': remove it"
-                    + (operation == RedisDelayOperation.SCHEDULE
-                                    || operation == RedisDelayOperation.QUEUES
-                                    || operation == RedisDelayOperation.IMPORT
-                            ? ""
-                            : ", or set it to dead for the dead letters"));
+                    + (ofDead ? ", or set it to dead for the dead letters" : ""));
         }
     }
 }

@@ -9,16 +9,19 @@ import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueInfo;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -74,47 +77,57 @@ public record QueryOperations(
                     throw new IllegalArgumentException("operation 'get' needs the id of a message: set header '"
                             + RedisDelayConstants.SCHEDULE_ID + "'");
                 }
-                yield RepeatableCall.send(() -> find(id), (found, result) -> put(id, found, result, exchange));
+                yield PendingRequest.of(find(id), (found, result) -> put(id, found, result, exchange));
             }
             case LIST -> {
                 Object cursor = message.getHeader(RedisDelayConstants.CURSOR);
                 String from = cursor == null ? null : cursor.toString();
                 Integer limit = MessageChoice.limitOf(message);
-                yield RepeatableCall.send(() -> page(from, limit == null ? settings.limit() : limit), this::put);
+                yield PendingRequest.of(page(from, limit == null ? settings.limit() : limit), this::put);
             }
             case STATS ->
-                RepeatableCall.send(
-                        () -> target(settings.state() == MessageScope.DEAD)
-                                .admin()
-                                .stats(),
-                        (stats, result) -> {
-                            result.setHeader(RedisDelayConstants.QUEUE, queue.name());
-                            result.setBody(QueueFigure.of(stats));
-                        });
-            case OUTLOOK ->
-                RepeatableCall.send(this::outlook, (outlook, result) -> {
-                    result.setHeader(RedisDelayConstants.QUEUE, queue.name());
-                    result.setBody(settings.outlook().figures(outlook));
-                });
+                PendingRequest.of(target().admin().stats(), (stats, result) -> put(QueueFigure.of(stats), result));
+            case OUTLOOK -> PendingRequest.of(outlook(), (outlook, result) -> put(figures(outlook), result));
             case QUEUES -> {
                 // Names are short: all of them, unless the endpoint or the message sets a limit.
                 Integer limit = settings.choice().with(message).limit();
-                yield RepeatableCall.send(
-                        () -> queues.apply(limit == null ? DelayQueueClient.MAX_QUEUES : limit), QueryOperations::put);
+                yield PendingRequest.of(
+                        queues.apply(limit == null ? DelayQueueClient.MAX_QUEUES : limit), QueryOperations::put);
             }
             default -> throw new IllegalArgumentException("operation '" + operation + "' is not a query");
         };
     }
 
-    /** Dead letters were given up in the past. */
-    private CompletableFuture<Outlook> outlook() {
-        return settings.state() == MessageScope.DEAD
-                ? settings.outlook().back(queue.deadLetters())
-                : settings.outlook().ahead(queue);
+    private void put(Map<String, Object> figures, Message message) {
+        message.setHeader(RedisDelayConstants.QUEUE, queue.name());
+        message.setBody(figures);
     }
 
-    private DelayQueue target(boolean dead) {
-        return dead ? queue.deadLetters() : queue;
+    /** Looks ahead, from now on. Dead letters were given up in the past: of these it looks back. */
+    private CompletableFuture<Outlook> outlook() {
+        Duration step = settings.outlookStep();
+        int steps = settings.outlookSteps();
+        QueueAdmin admin = target().admin();
+        return settings.state() == MessageScope.DEAD
+                ? admin.outlook(List.of(0L, 1L)).thenCompose(now -> {
+                    long from = now.timeMicros() - DueTime.toMicros(step) * steps;
+                    return admin.outlook(Outlook.bounds(Math.max(0, from), step, steps));
+                })
+                : admin.outlook(0, step, steps);
+    }
+
+    private Map<String, Object> figures(Outlook outlook) {
+        Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("fromTime", outlook.boundsMicros().get(0) / 1000);
+        figures.put("stepMillis", settings.outlookStep().toMillis());
+        figures.put("before", outlook.before());
+        figures.put("counts", outlook.counts());
+        figures.put("after", outlook.after());
+        return figures;
+    }
+
+    private DelayQueue target() {
+        return settings.state() == MessageScope.DEAD ? queue.deadLetters() : queue;
     }
 
     /** Looks for a message in the queue, then for a dead letter with this id, then for the newest one of the message. */
@@ -173,7 +186,7 @@ public record QueryOperations(
     private CompletableFuture<MessagePage> page(String from, int limit) {
         MessageState state = settings.state() == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
         try {
-            return target(settings.state() == MessageScope.DEAD).admin().list(state, PageStart.next(from), limit);
+            return target().admin().list(state, PageStart.next(from), limit);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "header '" + RedisDelayConstants.CURSOR + "': " + e.getMessage() + ", by removing the header", e);

@@ -18,9 +18,7 @@ import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
-import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.envelope.Envelope;
-import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -59,7 +57,7 @@ public record ScheduleOperation(
         Message message = exchange.getMessage();
         String id = IdHeaders.single(message);
         ScheduleHeaders headers = new ScheduleHeaders(message, message, settings);
-        return PendingChanges.of(false, List.of(schedule(id, headers, exchange, exchange)), this::putOne);
+        return new PendingChanges<>(false, List.of(schedule(id, headers, exchange, exchange)), this::putOne);
     }
 
     /**
@@ -81,26 +79,20 @@ public record ScheduleOperation(
                 held == null || held.isOver() ? null : held.delivery().claimId();
         ScheduleRequest request =
                 new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, settings.maximumQueueLength());
-        return PendingChange.send(id, queue, "", () -> {
-            Submission<ScheduleResult> submission = queue.schedule(request);
-            if (held != null || meters != Meters.Use.NONE || MessageLog.isOn()) {
-                submission.outcome().whenComplete((result, error) -> {
-                    Object answer = error instanceof ReplicationTimeoutException stored ? stored.getResult() : result;
-                    if (answer instanceof ScheduleResult done) {
-                        MessageLog.scheduled(queue.name(), done);
-                        answered(done.outcome(), held);
-                    }
-                });
-            }
-            return submission;
-        });
+        boolean told = held != null || meters != Meters.Use.NONE || MessageLog.isOn();
+        return PendingChange.send(
+                id,
+                () -> told
+                        ? PendingChange.telling(queue.schedule(request), done -> answered(done, held))
+                        : queue.schedule(request));
     }
 
-    private void answered(ScheduleOutcome outcome, DeliveryCompletion held) {
-        if (outcome != ScheduleOutcome.IGNORED) {
+    private void answered(ScheduleResult result, DeliveryCompletion held) {
+        MessageLog.scheduled(queue.name(), result);
+        if (result.outcome() != ScheduleOutcome.IGNORED) {
             meters.count(Meters.Event.SCHEDULED, 1);
         }
-        if (held != null && outcome == ScheduleOutcome.SUPERSEDED) {
+        if (held != null && result.outcome() == ScheduleOutcome.SUPERSEDED) {
             held.superseded();
         }
     }
@@ -131,17 +123,13 @@ public record ScheduleOperation(
             }
             return sent;
         });
-        return PendingChanges.of(true, elements, this::putAll);
+        return new PendingChanges<>(true, elements, this::putAll);
     }
 
     private PendingChange<ScheduleResult> element(Object element, Exchange exchange) {
         Message outer = exchange.getMessage();
-        Message own = outer;
-        if (element instanceof Exchange part) {
-            own = part.getMessage();
-        } else if (element instanceof Message part) {
-            own = part;
-        }
+        Message own =
+                element instanceof Exchange part ? part.getMessage() : element instanceof Message part ? part : outer;
         String id = null;
         try {
             id = IdHeaders.single(own);

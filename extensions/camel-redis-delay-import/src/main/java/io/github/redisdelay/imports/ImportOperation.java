@@ -4,7 +4,6 @@ package io.github.redisdelay.imports;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.producer.PendingRequest;
-import io.github.redisdelay.camel.producer.RepeatableCall;
 import io.github.redisdelay.imports.queue.ImportReport;
 import io.github.redisdelay.imports.queue.RedissonImport;
 import java.util.Map;
@@ -40,7 +39,7 @@ final class ImportOperation implements ImportModule.Operation {
 
     @Override
     public PendingRequest send(BooleanSupplier wanted) {
-        return RepeatableCall.send(() -> run(wanted), this::put);
+        return PendingRequest.of(run(wanted), this::put);
     }
 
     @Override
