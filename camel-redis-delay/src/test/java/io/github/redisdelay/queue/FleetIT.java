@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,9 +44,25 @@ class FleetIT extends RealQueueIT {
     /** How often each message was delivered, and how late. */
     private final Map<String, AtomicInteger> delivered = new ConcurrentHashMap<>();
 
-    private final ConcurrentLinkedQueue<Duration> lateness = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Late> late = new ConcurrentLinkedQueue<>();
     /** Of those that a dead consumer had held. */
-    private final ConcurrentLinkedQueue<Duration> latenessAgain = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Late> lateAgain = new ConcurrentLinkedQueue<>();
+    /** When a client died; test thread. */
+    private final List<Instant> deaths = new ArrayList<>();
+
+    /** When a message was delivered, and how late. */
+    private record Late(Instant delivered, Duration by) {
+
+        /** How much of it is not explained by a death shortly before its due time: the next turn comes 4 s after that. */
+        Duration unexplained(List<Instant> deaths) {
+            Instant due = delivered.minus(by);
+            return deaths.stream()
+                    .filter(death -> due.isAfter(death.minus(LATE)))
+                    .map(death -> Duration.between(death.plus(TURN), delivered))
+                    .filter(rest -> rest.compareTo(by) < 0)
+                    .reduce(by, (a, b) -> a.compareTo(b) < 0 ? a : b);
+        }
+    }
 
     /** A client that can be cut off from Redis. */
     private final class Node implements ScriptExecutor {
@@ -75,7 +92,7 @@ class FleetIT extends RealQueueIT {
                         delivered
                                 .computeIfAbsent(delivery.id(), id -> new AtomicInteger())
                                 .incrementAndGet();
-                        (delivery.attempt() == 1 ? lateness : latenessAgain).add(delivery.lateness());
+                        (delivery.attempt() == 1 ? late : lateAgain).add(new Late(Instant.now(), delivery.lateness()));
                         delivery.settle(Settlement.ACKNOWLEDGE);
                     });
         }
@@ -120,7 +137,7 @@ class FleetIT extends RealQueueIT {
     }
 
     private void report(String what, int messages, int claims) {
-        List<Duration> sorted = lateness.stream().sorted().toList();
+        List<Duration> sorted = late.stream().map(Late::by).sorted().toList();
         LOG.info(
                 "{}: {} messages, {} claims; late p50 {}, p99 {}, at most {}",
                 what,
@@ -143,7 +160,7 @@ class FleetIT extends RealQueueIT {
         int claims = claims() - before;
         report(CLIENTS + " clients", messages, claims);
         assertThat(delivered.values()).allSatisfy(times -> assertThat(times).hasValue(1));
-        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));
+        assertThat(late).allSatisfy(each -> assertThat(each.by()).isLessThan(LATE));
         // Twenty that all come would be 6 000. About two for each message, more where the machine is late.
         assertThat(claims).isLessThan(5 * messages);
     }
@@ -180,14 +197,17 @@ class FleetIT extends RealQueueIT {
                     .filter(n ->
                             ClientAccess.consumers(n.client).wakeups().name().equals(channel))
                     .forEach(Node::die);
+            deaths.add(Instant.now());
         }
         awaitAll(messages);
         int claims = claims() - before;
         report("3 of " + CLIENTS + " clients die", messages, claims);
-        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(TURN.plus(LATE)));
+        assertThat(late)
+                .as("late on their own, with clients that died at %s", deaths)
+                .allSatisfy(each -> assertThat(each.unexplained(deaths)).isLessThan(LATE));
         // A message that one of them held at its end comes back when its lease is over.
-        assertThat(latenessAgain)
-                .allSatisfy(late -> assertThat(late).isLessThan(TURN.plus(LATE).plus(LEASE)));
+        assertThat(lateAgain).allSatisfy(each -> assertThat(each.by())
+                .isLessThan(TURN.plus(LATE).plus(LEASE)));
         assertThat(claims).isLessThan(6 * messages);
     }
 
@@ -203,7 +223,7 @@ class FleetIT extends RealQueueIT {
         int claims = claims() - before;
         report("2 clients with 4 consumers each", messages, claims);
         assertThat(delivered.values()).allSatisfy(times -> assertThat(times).hasValue(1));
-        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));
+        assertThat(late).allSatisfy(each -> assertThat(each.by()).isLessThan(LATE));
         // A call is heard by all consumers of the client that have this queue.
         assertThat(claims).isLessThan(8 * messages);
     }
@@ -225,6 +245,6 @@ class FleetIT extends RealQueueIT {
                                 .name()));
         schedule("a", DueTime.after(Duration.ofMillis(100)));
         awaitAll(1);
-        assertThat(lateness).allSatisfy(late -> assertThat(late).isLessThan(LATE));
+        assertThat(late).allSatisfy(each -> assertThat(each.by()).isLessThan(LATE));
     }
 }

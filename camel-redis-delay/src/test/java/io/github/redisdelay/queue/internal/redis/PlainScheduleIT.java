@@ -11,6 +11,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -101,6 +102,14 @@ class PlainScheduleIT {
 
         /** The stored bodies with their due times, by the time of their scheduling where that was a delay. */
         Map<String, String> stored() {
+            Map<String, Double> scores = new HashMap<>();
+            for (String set : List.of("delayed", "delayed:2")) {
+                redis.client()
+                        .<byte[]>getScoredSortedSet(keys.key(set), ByteArrayCodec.INSTANCE)
+                        .entryRange(0, -1)
+                        .forEach(entry -> scores.put(
+                                new String(entry.getValue(), StandardCharsets.ISO_8859_1), entry.getScore()));
+            }
             Map<String, String> stored = new TreeMap<>();
             Map<byte[], byte[]> bodies = redis.client()
                     .<byte[], byte[]>getMap(keys.key("messages"), ByteArrayCodec.INSTANCE)
@@ -110,13 +119,7 @@ class PlainScheduleIT {
                 ByteBuffer body = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
                 double scheduled = body.getDouble();
                 double due = body.getDouble();
-                Double score = null;
-                for (String set : List.of("delayed", "delayed:2")) {
-                    Double found = redis.client()
-                            .<byte[]>getScoredSortedSet(keys.key(set), ByteArrayCodec.INSTANCE)
-                            .getScore(idBytes);
-                    score = found == null ? score : found;
-                }
+                Double score = scores.get(id);
                 assertThat(score).as(id).isEqualTo(due);
                 String rest = new String(bytes, 16, bytes.length - 16, StandardCharsets.ISO_8859_1);
                 stored.put(id, (rest.startsWith("after") ? "+" + (long) (due - scheduled) : "" + (long) due) + rest);
