@@ -2,43 +2,21 @@
 package io.github.redisdelay.camel;
 
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
-import java.util.LinkedHashMap;
-import java.util.List;
+import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
+import io.github.redisdelay.camel.redelivery.RetryPolicy;
+import io.github.redisdelay.queue.ConsumerOptions;
 import java.util.Map;
-import java.util.Objects;
-import java.util.function.Function;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Warns of consumers of one queue whose options differ. Each message goes to any of them, whose options then decide about it.
+ * Finds consumers of one queue whose options differ. Each message goes to any of them, whose options then decide about it.
  */
 final class ConsumerDifferences {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ConsumerDifferences.class);
-
-    /** The options that decide what becomes of a message. */
-    private static final Map<String, Function<ConsumerSettings, Object>> DECIDING = deciding();
-
     private ConsumerDifferences() {}
-
-    private static Map<String, Function<ConsumerSettings, Object>> deciding() {
-        Map<String, Function<ConsumerSettings, Object>> options = new LinkedHashMap<>();
-        options.put("visibilityTimeout", settings -> settings.options().visibilityTimeout());
-        options.put("maximumVisibilityExtension", settings -> settings.options().maximumExtension());
-        options.put("maximumRedeliveries", settings -> settings.retries().maximumRedeliveries());
-        options.put("redeliveryDelay", settings -> settings.retries().redeliveryDelay());
-        options.put("backOffMultiplier", settings -> settings.retries().backOffMultiplier());
-        options.put("maximumRedeliveryDelay", settings -> settings.retries().maximumRedeliveryDelay());
-        options.put("redeliveryJitter", settings -> settings.retries().redeliveryJitter());
-        options.put("redeliveryDelays", settings -> settings.retries().redeliveryDelays());
-        options.put("deadLetter", ConsumerSettings::deadLetter);
-        options.put("onExpiry", ConsumerSettings::keepExpired);
-        options.put("deadLetterRetention", settings -> settings.limits().retention());
-        options.put("maximumDeadLetters", settings -> settings.limits().maximum());
-        return options;
-    }
 
     /**
      * A consumer.
@@ -48,28 +26,45 @@ final class ConsumerDifferences {
      */
     record Side(String identity, String shown, ConsumerSettings settings) {
 
-        private List<String> differences(Side other) {
-            boolean same = identity.equals(other.identity) && settings.deadLetters() == other.settings.deadLetters();
-            return DECIDING.entrySet().stream()
-                    .filter(option -> same
-                            && !Objects.equals(
-                                    option.getValue().apply(settings),
-                                    option.getValue().apply(other.settings)))
-                    .map(Map.Entry::getKey)
-                    .toList();
+        /** The options that decide what becomes of a message. */
+        private Map<String, Object> deciding() {
+            ConsumerOptions claims = settings.options();
+            RetryPolicy retries = settings.retries();
+            DeadLetterTrimmer.Limits limits = settings.limits();
+            Map<String, Object> options = new TreeMap<>();
+            options.put("visibilityTimeout", claims.visibilityTimeout());
+            options.put("maximumVisibilityExtension", claims.maximumExtension());
+            options.put("maximumRedeliveries", retries.maximumRedeliveries());
+            options.put("redeliveryDelay", retries.redeliveryDelay());
+            options.put("backOffMultiplier", retries.backOffMultiplier());
+            options.put("maximumRedeliveryDelay", retries.maximumRedeliveryDelay());
+            options.put("redeliveryJitter", retries.redeliveryJitter());
+            options.put("redeliveryDelays", retries.redeliveryDelays());
+            options.put("deadLetter", settings.deadLetter());
+            options.put("onExpiry", settings.keepExpired());
+            options.put("deadLetterRetention", limits.retention());
+            options.put("maximumDeadLetters", limits.maximum());
+            return options;
+        }
+
+        private boolean receivesFromQueueOf(Side other) {
+            return identity.equals(other.identity) && settings.deadLetters() == other.settings.deadLetters();
+        }
+
+        private Set<String> differences(Side other) {
+            Map<String, Object> differing = deciding();
+            differing.entrySet().removeAll(other.deciding().entrySet());
+            return differing.keySet();
         }
     }
 
-    /** Compares a consumer that starts with the others of its context. One line is enough to act on. */
-    static void warn(String queue, Side started, Stream<Side> others) {
-        others.filter(other -> !started.differences(other).isEmpty())
+    /** The first of the others that differs from a consumer that starts, in a sentence. One is enough to act on. */
+    static Optional<String> find(Side started, Stream<Side> others) {
+        return others.filter(other -> started.receivesFromQueueOf(other)
+                        && !started.differences(other).isEmpty())
                 .findFirst()
-                .ifPresent(other -> LOG.warn(
-                        "queue '{}': {} and {} differ in {}: whichever gets a message decides about it by its own. Give both"
-                                + " the same, on the component or in both URIs",
-                        queue,
-                        started.shown(),
-                        other.shown(),
-                        started.differences(other)));
+                .map(other -> started.shown() + " and " + other.shown() + " differ in " + started.differences(other)
+                        + ": the consumer that receives a message decides about it by its own options. Give both the"
+                        + " same, on the component or in both URIs");
     }
 }

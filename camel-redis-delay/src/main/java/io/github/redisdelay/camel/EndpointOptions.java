@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.option.OptionValues;
-import io.github.redisdelay.camel.option.OwnHeaders;
 import java.lang.reflect.Field;
-import java.math.BigInteger;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,8 +21,8 @@ import org.apache.camel.spi.UriParam;
  */
 final class EndpointOptions {
 
-    private static final String PRODUCER = "producer";
-    private static final String CONSUMER = "consumer";
+    static final String PRODUCER = "producer";
+    static final String CONSUMER = "consumer";
 
     /** All options, by their names in any letter case. */
     private static final Map<String, Field> OPTIONS = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
@@ -72,21 +69,14 @@ final class EndpointOptions {
         if (names.contains("redeliveryDelay")) {
             options.setRedeliveryDelays(null); // as with a message's own delay
         }
-        boolean client = names.contains("redisson");
-        boolean file = names.contains("configurationUri");
-        boolean address = names.contains("address");
-        String part = Stream.of("username", "password", "database", "sslContextParameters")
+        long connections = Stream.of("redisson", "configurationUri", "address")
                 .filter(names::contains)
-                .findFirst()
-                .orElse(null);
-        if ((client && (file || address)) || (file && address)) {
+                .count();
+        if (connections > 1) {
             throw new IllegalArgumentException(
                     "more than one of the options 'redisson', 'configurationUri' and 'address' is set: set one of them");
         }
-        if (part != null && !address && (client || file || component.getAddress() == null)) {
-            throw ConnectionSettings.partWithoutAddress(part);
-        }
-        if (client || file || address) {
+        if (connections == 1) {
             options.setRedisson(null);
             options.setConfigurationUri(null);
             options.setAddress(null);
@@ -107,40 +97,20 @@ final class EndpointOptions {
         }
     }
 
-    /** A sentence about the options of a URI that have no effect on a consumer; null if there are none. */
-    static String unusedByConsumer(String queue, Map<String, Object> own) {
-        return unused(PRODUCER, own, CONSUMER, "to", queue);
-    }
-
-    /** A sentence about the options of a URI that have no effect on a producer; null if there are none. */
-    static String unusedByProducer(String queue, Map<String, Object> own) {
-        String unused = unused(CONSUMER, own, PRODUCER, "from", queue);
-        String headers = own.keySet().stream()
-                .filter(option -> isOf(CONSUMER, option) && OwnHeaders.ofOption(option) != null)
-                .sorted(String.CASE_INSENSITIVE_ORDER)
-                .map(option -> "'" + OwnHeaders.ofOption(option) + "'")
+    /**
+     * The options of a URI that have no effect, in a sentence; null if there are none.
+     *
+     * @param used {@link #PRODUCER} or {@link #CONSUMER}, which the endpoint is used for
+     */
+    static String unused(String used, Map<String, Object> own) {
+        boolean produces = used.equals(PRODUCER);
+        String names = own.keySet().stream()
+                .filter(name -> isOf(produces ? CONSUMER : PRODUCER, name))
+                .map(name -> "option '" + name + "'")
                 .collect(Collectors.joining(", "));
-        return unused == null || headers.isEmpty()
-                ? unused
-                : unused + ", or send header " + headers + " with the message";
-    }
-
-    private static String unused(String other, Map<String, Object> own, String side, String step, String queue) {
-        Map<String, Object> options = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-        options.putAll(own);
-        options.keySet().removeIf(name -> !isOf(other, name));
-        if (options.isEmpty()) {
-            return null;
-        }
-        boolean one = options.size() == 1;
-        return (one ? "option " : "options ")
-                + options.keySet().stream().map(name -> "'" + name + "'").collect(Collectors.joining(", "))
-                + (one ? " has" : " have") + " no effect on a " + side + ": write " + (one ? "it" : "them") + " at "
-                + step + "(\"redis-delay:" + queue + "?"
-                + options.entrySet().stream()
-                        .map(option -> option.getKey() + "=" + OptionValues.shown(option.getValue()))
-                        .collect(Collectors.joining("&"))
-                + "\")";
+        return names.isEmpty()
+                ? null
+                : "a " + used + " does not use " + names + ": set it at " + (produces ? "from()" : "to()");
     }
 
     /** Refuses the options of imports where nothing can be imported. */
@@ -167,57 +137,44 @@ final class EndpointOptions {
     /**
      * Checks that a URI has no expressions, and that whole numbers are whole numbers. Only {@code toD} evaluates an
      * expression: it makes a new URI for each message. Camel reads a number that it cannot read as a duration, so that
-     * "x" and "" become 0.
+     * "x" and "" become 0, and truncates one beyond int.
      *
      * @param own the options that the URI sets
      * @throws IllegalArgumentException naming the option, its value and what would be right
      */
     static void check(String queue, Map<String, Object> own) {
-        if (isExpression(queue)) {
-            throw expression("queueName '" + queue + "'", "to() does not evaluate: use toD()");
-        }
-        own.forEach((name, value) -> {
-            if (value instanceof String text) {
-                checkExpression(name, text);
-                checkNumber(name, text);
+        checkExpression("queueName", queue);
+        own.forEach((option, value) -> {
+            if (value instanceof String text && OPTIONS.containsKey(option)) {
+                if (isOf(PRODUCER, option) || isOf(CONSUMER, option)) {
+                    checkExpression("option '" + option + "'", text);
+                }
+                checkNumber(option, OPTIONS.get(option).getType(), text.strip());
             }
         });
     }
 
-    private static void checkExpression(String option, String text) {
-        boolean consumer = isOf(CONSUMER, option);
-        if (!isExpression(text) || !(consumer || isOf(PRODUCER, option))) {
-            return;
+    private static void checkExpression(String what, String text) {
+        if (text.contains("${") || text.contains("$simple{")) {
+            throw new IllegalArgumentException(
+                    what + " '" + OptionValues.shown(text) + "' has an expression: use toD(),"
+                            + " which evaluates it, or a property, which is written {{name}}");
         }
-        String header = OwnHeaders.ofOption(option);
-        String problem = consumer
-                ? "from() does not evaluate: use a property"
-                : "to() does not evaluate: use toD()" + (header == null ? "" : ", or header '" + header + "'");
-        throw expression("option '" + option + "' '" + OptionValues.shown(text) + "'", problem);
     }
 
-    private static boolean isExpression(String text) {
-        return text.contains("${") || text.contains("$simple{");
-    }
-
-    private static IllegalArgumentException expression(String what, String problem) {
-        return new IllegalArgumentException(
-                what + " has an expression, which " + problem + "; a property is written {{name}}");
-    }
-
-    private static void checkNumber(String option, String text) {
-        Class<?> type = OPTIONS.containsKey(option) ? OPTIONS.get(option).getType() : null;
+    private static void checkNumber(String option, Class<?> type, String text) {
         if ((type != int.class && type != Integer.class && type != long.class) || text.startsWith("#")) {
             return;
         }
-        String problem = "option '" + option + "' is '" + OptionValues.shown(text) + "': ";
-        String digits = text.strip();
-        if (!digits.matches("-?[0-9]+")) {
-            throw new IllegalArgumentException(problem + "give a whole number");
+        long most = type == long.class ? Long.MAX_VALUE : Integer.MAX_VALUE;
+        try {
+            if (text.matches("-?[0-9]+") && Math.abs(Long.parseLong(text)) <= most) {
+                return;
+            }
+        } catch (NumberFormatException e) {
+            // The error follows.
         }
-        // Camel silently truncates values beyond int.
-        if (new BigInteger(digits).bitLength() > (type == long.class ? Long.SIZE : Integer.SIZE) - 1) {
-            throw new IllegalArgumentException(problem + "that is too " + (digits.startsWith("-") ? "small" : "large"));
-        }
+        throw new IllegalArgumentException("option '" + option + "' is '" + OptionValues.shown(text)
+                + "': it must be a whole number of at most " + most);
     }
 }

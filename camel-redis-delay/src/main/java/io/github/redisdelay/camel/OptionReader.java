@@ -87,7 +87,7 @@ public record OptionReader(RedisDelayConfiguration options) {
         if (timeout.compareTo(requests) >= 0) {
             throw new IllegalArgumentException("option 'replicationTimeout' is " + options.getReplicationTimeout()
                     + ": it must be shorter than option 'requestTimeout', which is " + options.getRequestTimeout()
-                    + Durations.askForUnit(options.getRequestTimeout()));
+                    + " (a bare number is milliseconds)");
         }
         return new Durability(replicas, options.isWaitForDisk(), timeout);
     }
@@ -148,7 +148,7 @@ public record OptionReader(RedisDelayConfiguration options) {
         if (lease.compareTo(ConsumerOptions.MIN_VISIBILITY_TIMEOUT) < 0
                 || lease.compareTo(ConsumerOptions.MAX_VISIBILITY_TIMEOUT) > 0) {
             throw new IllegalArgumentException("option 'visibilityTimeout' is '" + text
-                    + "': it must be from 100 milliseconds to 365 days" + Durations.askForUnit(text));
+                    + "': it must be from 100 milliseconds to 365 days (a bare number is milliseconds)");
         }
         Duration extension = duration("maximumVisibilityExtension", options.getMaximumVisibilityExtension());
         return new ConsumerOptions(concurrent, messages, lease, !extension.isZero(), extension, "unnamed");
@@ -157,7 +157,7 @@ public record OptionReader(RedisDelayConfiguration options) {
     public RetryPolicy retries() {
         List<Duration> steps = options.getRedeliveryDelays() == null
                 ? List.of()
-                : Durations.parseList("option 'redeliveryDelays'", options.getRedeliveryDelays());
+                : Durations.list("option 'redeliveryDelays'", options.getRedeliveryDelays());
         int otherwise = steps.isEmpty() ? RetryPolicy.DEFAULT_MAXIMUM_REDELIVERIES : steps.size();
         return new RetryPolicy(
                 options.getMaximumRedeliveries() == null ? otherwise : options.getMaximumRedeliveries(),
@@ -231,7 +231,7 @@ public record OptionReader(RedisDelayConfiguration options) {
     }
 
     private static Duration duration(String option, String text) {
-        return Durations.parse("option '" + option + "'", text);
+        return Durations.of("option '" + option + "'", text);
     }
 
     private static Duration positiveOrNull(String option, String text, String hint) {

@@ -29,6 +29,8 @@ import org.apache.camel.spi.ShutdownAware;
 import org.apache.camel.spi.ShutdownStrategy;
 import org.apache.camel.support.DefaultConsumer;
 import org.apache.camel.util.function.Suppliers;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Receives due messages, or the dead letters of a queue, and routes each in an exchange of its own, or several in one. The
@@ -37,6 +39,8 @@ import org.apache.camel.util.function.Suppliers;
  */
 @ManagedResource(description = "Managed Redis Delay Consumer")
 public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, ShutdownAware {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisDelayConsumer.class);
 
     private volatile ConsumerSettings settings; // changed under lock
     private final LongAdder received = new LongAdder();
@@ -100,11 +104,11 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         super.doStart();
         if (running == null) {
             running = open();
-            ConsumerDifferences.warn(
-                    getEndpoint().getQueueName(),
-                    side(),
-                    RedisDelayComponent.consumers(getEndpoint().getCamelContext())
-                            .map(RedisDelayConsumer::side));
+            ConsumerDifferences.find(
+                            side(),
+                            RedisDelayComponent.consumers(getEndpoint().getCamelContext())
+                                    .map(RedisDelayConsumer::side))
+                    .ifPresent(differ -> LOG.warn("queue '{}': {}", getEndpoint().getQueueName(), differ));
             getEndpoint().getComponent().consumers.add(this);
         }
         running.deliveries().resume();

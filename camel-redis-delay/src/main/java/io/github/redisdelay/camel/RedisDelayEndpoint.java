@@ -159,7 +159,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     @Override
     public Producer createProducer() {
-        getComponent().warnOfUnused(this, EndpointOptions.unusedByProducer(queueName, ownOptions));
+        getComponent().warnOfUnused(this, EndpointOptions.unused(EndpointOptions.PRODUCER, ownOptions));
         if (imports().operation() == null) {
             EndpointOptions.checkNoImport(
                     configuration,
@@ -171,7 +171,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
 
     @Override
     public Consumer createConsumer(Processor processor) throws Exception {
-        getComponent().warnOfUnused(this, EndpointOptions.unusedByConsumer(queueName, ownOptions));
+        getComponent().warnOfUnused(this, EndpointOptions.unused(EndpointOptions.CONSUMER, ownOptions));
         RedisDelayConsumer consumer = new RedisDelayConsumer(this, processor);
         configureConsumer(consumer);
         return consumer;
@@ -180,7 +180,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     /** Makes a consumer that claims when it is asked, and never reads ahead. */
     @Override
     public PollingConsumer createPollingConsumer() {
-        getComponent().warnOfUnused(this, EndpointOptions.unusedByConsumer(queueName, ownOptions));
+        getComponent().warnOfUnused(this, EndpointOptions.unused(EndpointOptions.CONSUMER, ownOptions));
         return new RedisDelayPollingConsumer(this);
     }
 

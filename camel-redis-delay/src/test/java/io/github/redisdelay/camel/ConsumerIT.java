@@ -100,7 +100,7 @@ class ConsumerIT extends CamelRedisIT {
     }
 
     private List<String> warningsOfAStart(String firstOptions, String secondQueue) throws Exception {
-        try (LogLines log = new LogLines(ConsumerDifferences.class)) {
+        try (LogLines log = new LogLines(RedisDelayConsumer.class)) {
             start(new RouteBuilder() {
                 @Override
                 public void configure() {
@@ -115,9 +115,9 @@ class ConsumerIT extends CamelRedisIT {
     @Test
     void should_warn_of_two_consumers_of_a_queue_that_decide_otherwise_about_a_message() throws Exception {
         assertThat(warningsOfAStart("?maximumRedeliveries=3&visibilityTimeout=1m", uri))
-                .containsExactly("queue '" + queue + "': route 'two' and route 'one' differ in [visibilityTimeout,"
-                        + " maximumRedeliveries]: whichever gets a message decides about it by its own. Give both the"
-                        + " same, on the component or in both URIs");
+                .containsExactly("queue '" + queue + "': route 'two' and route 'one' differ in [maximumRedeliveries,"
+                        + " visibilityTimeout]: the consumer that receives a message decides about it by its own"
+                        + " options. Give both the same, on the component or in both URIs");
     }
 
     @Test

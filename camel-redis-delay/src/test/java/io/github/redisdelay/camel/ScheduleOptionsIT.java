@@ -133,15 +133,15 @@ class ScheduleOptionsIT extends CamelRedisIT {
                 Arguments.of(RedisDelayConstants.TIME_TO_LIVE, 0, "it must be 1 millisecond or more"),
                 Arguments.of(
                         RedisDelayConstants.TIME_TO_LIVE, Duration.ofNanos(500), "it must be 1 millisecond or more"),
-                Arguments.of(RedisDelayConstants.TIME_TO_LIVE, "-5s", "has a sign"),
+                Arguments.of(RedisDelayConstants.TIME_TO_LIVE, "-5s", "is no duration"),
                 Arguments.of(RedisDelayConstants.TIME_TO_LIVE, "1w", "is no duration"),
                 Arguments.of(RedisDelayConstants.DEDUPLICATION_PERIOD, "0", "it must be 1 millisecond or more"),
-                Arguments.of(RedisDelayConstants.DEDUPLICATION_PERIOD, -1, "is negative"),
+                Arguments.of(RedisDelayConstants.DEDUPLICATION_PERIOD, -1, "is no duration"),
                 Arguments.of(RedisDelayConstants.MAXIMUM_REDELIVERIES, -2, "0 or more, or -1"),
                 Arguments.of(RedisDelayConstants.REDELIVERY_DELAY, "soon", "is no duration"),
                 Arguments.of(RedisDelayConstants.BACK_OFF_MULTIPLIER, 0.5, "1 or more"),
                 Arguments.of(RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, "5S", "is no duration"),
-                Arguments.of(RedisDelayConstants.REDELIVERY_DELAYS, "1s,,2s", "is empty"));
+                Arguments.of(RedisDelayConstants.REDELIVERY_DELAYS, "1s,,2s", "'' is no duration"));
     }
 
     @ParameterizedTest
@@ -152,7 +152,7 @@ class ScheduleOptionsIT extends CamelRedisIT {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("header '" + header + "'")
                 .hasMessageContaining(hint);
-        if (!hint.equals("is empty")) {
+        if (!hint.equals("'' is no duration")) {
             assertThat(failed.getException()).hasMessageContaining(value.toString());
         }
         assertThat(stats().delayed()).isZero();

@@ -278,7 +278,7 @@ class OrdersApplicationIT {
             {"id":"I-1","customer":"Ada","amount":1,"paymentWindow":"5 s"}    | paymentWindow '5 s' is not a duration such as PT30M
             {"id":"I-1","customer":"Ada","amount":1,"paymentWindow":"PT-5S"}  | paymentWindow must be longer than or equal to 1 milli
             {"id":"I-1","customer":"Ada","amount":1,"paymentWindow":"P300Y"}  | paymentWindow 'P300Y' is not a duration such as PT30M
-            {"id":"I-1","customer":"Ada","amount":1,"paymentWindow":"P300000D"} | 'PT3600000H' is too long: at most 104249 days are possible
+            {"id":"I-1","customer":"Ada","amount":1,"paymentWindow":"P300000D"} | 'PT3600000H' is no duration of at most 104249 days
             {"id":"I-1",                                                      | the body is not the JSON of an order: Unexpected end-of-input
             ``                                                                | there is no body, it should be the JSON of an order
             """)

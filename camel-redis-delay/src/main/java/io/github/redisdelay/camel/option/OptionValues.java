@@ -48,18 +48,24 @@ public final class OptionValues {
      */
     public static int wholeNumber(String what, Object value, int least, int most, String right) {
         try {
-            String text = value.toString().strip();
-            // To read a longer one would cost the square of its length.
-            if (text.length() <= MAX_NUMBER_LENGTH) {
-                int number = new BigDecimal(text).intValueExact();
-                if (number >= least && number <= most) {
-                    return number;
-                }
+            int number = number(value).intValueExact();
+            if (number >= least && number <= most) {
+                return number;
             }
         } catch (ArithmeticException | NumberFormatException e) {
             // The error follows.
         }
         throw new IllegalArgumentException(what + " is '" + shown(value) + "': it must be " + right);
+    }
+
+    /**
+     * Reads a number.
+     *
+     * @throws NumberFormatException if it is none, or longer than anything sensible: that would cost the square of its length
+     */
+    static BigDecimal number(Object value) {
+        String text = value.toString().strip();
+        return new BigDecimal(text.length() > MAX_NUMBER_LENGTH ? "" : text);
     }
 
     /**

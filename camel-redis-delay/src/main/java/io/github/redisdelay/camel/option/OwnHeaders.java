@@ -2,12 +2,10 @@
 package io.github.redisdelay.camel.option;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -54,8 +52,6 @@ public final class OwnHeaders {
             RedisDelayConstants.REDELIVERY_DELAYS,
             RedisDelayConstants.LIMIT);
 
-    private static final Set<String> USED_UP_NAMES = Set.copyOf(USED_UP);
-
     /** Headers that a route can set. */
     public static final List<String> REQUEST_HEADERS = Stream.concat(
                     USED_UP.stream(),
@@ -66,10 +62,6 @@ public final class OwnHeaders {
                             RedisDelayConstants.DEAD_LETTER_ID,
                             RedisDelayConstants.CURSOR))
             .toList();
-
-    /** Exchange properties by which a route can ask, too. */
-    private static final List<String> REQUEST_PROPERTIES =
-            List.of(RedisDelayConstants.RETRY_AFTER, RedisDelayConstants.DEAD_LETTER_REASON);
 
     /** All that are known, by their names in any letter case. */
     private static final Map<String, String> KNOWN_IN_ANY_CASE = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
@@ -97,15 +89,10 @@ public final class OwnHeaders {
      * @throws IllegalArgumentException if one is misspelt
      */
     public static void check(Message message) {
-        if (!message.hasHeaders()) {
-            return;
-        }
-        Map<String, Object> headers = message.getHeaders();
-        for (String name : headers.keySet()) {
-            if (isUnknown(name, headers)) {
-                throw new IllegalArgumentException("header '" + OptionValues.shown(name) + "' is unknown: '"
-                        + nearest(name) + "' is the nearest that there is; rename or remove it");
-            }
+        if (message.hasHeaders()) {
+            unknown(message.getHeaders()).ifPresent(error -> {
+                throw new IllegalArgumentException("header " + error);
+            });
         }
     }
 
@@ -115,36 +102,38 @@ public final class OwnHeaders {
     public static void warn(Exchange exchange) {
         try {
             if (exchange.getMessage().hasHeaders()) {
-                warn("header", exchange.getMessage().getHeaders(), REQUEST_HEADERS, exchange);
+                unknown(exchange.getMessage().getHeaders()).ifPresent(error -> warn(exchange, "header " + error));
             }
             if (exchange.hasProperties()) {
-                warn("exchange property", exchange.getProperties(), REQUEST_PROPERTIES, exchange);
+                unknown(exchange.getProperties()).ifPresent(error -> warn(exchange, "exchange property " + error));
             }
         } catch (RuntimeException e) {
             // Another thread of the user may still change the headers. A message must not be delivered again for that.
-            LOG.debug("The headers of exchange {} cannot be looked through", exchange.getExchangeId(), e);
+            LOG.debug("The headers of exchange {} cannot be read", exchange.getExchangeId(), e);
         }
     }
 
-    private static void warn(String what, Map<String, Object> all, List<String> asking, Exchange exchange) {
+    private static void warn(Exchange exchange, String error) {
+        String note = WARNED.note(error);
+        if (note != null) {
+            LOG.warn(
+                    "Exchange {} of route '{}': {}. {}",
+                    exchange.getExchangeId(),
+                    exchange.getFromRouteId(),
+                    error,
+                    note);
+        }
+    }
+
+    /** The first name that is misspelt, in an error. */
+    private static Optional<String> unknown(Map<String, Object> all) {
         for (String name : all.keySet()) {
-            if (!isUnknown(name, all)) {
-                continue;
-            }
-            String shown = OptionValues.shown(name);
-            String note = WARNED.note(shown);
-            if (note != null) {
-                LOG.warn(
-                        "Exchange {} of route '{}' has the {} '{}', which is unknown and means nothing: '{}' is the nearest"
-                                + " that there is. {}",
-                        exchange.getExchangeId(),
-                        exchange.getFromRouteId(),
-                        what,
-                        shown,
-                        nearest(name, asking),
-                        note);
+            if (isUnknown(name, all)) {
+                return Optional.of("'" + OptionValues.shown(name) + "' is unknown: remove it, or use one of "
+                        + String.join(", ", REQUEST_HEADERS));
             }
         }
+        return Optional.empty();
     }
 
     /**
@@ -163,20 +152,6 @@ public final class OwnHeaders {
         return known == null || !all.containsKey(known);
     }
 
-    /** Those of {@link #USED_UP} that a message has, in any letter case, by their names as they are usually written. */
-    public static List<String> usedUp(Message message) {
-        List<String> found = new ArrayList<>(1);
-        for (String name : message.getHeaders().keySet()) {
-            if (name.regionMatches(true, 0, PREFIX, 0, PREFIX.length())) {
-                String known = KNOWN.contains(name) ? name : KNOWN_IN_ANY_CASE.get(name);
-                if (known != null && USED_UP_NAMES.contains(known)) {
-                    found.add(known);
-                }
-            }
-        }
-        return found;
-    }
-
     private static Stream<String> constants() {
         return Arrays.stream(RedisDelayConstants.class.getFields()).map(constant -> {
             try {
@@ -185,50 +160,5 @@ public final class OwnHeaders {
                 throw new IllegalStateException(e); // all are public
             }
         });
-    }
-
-    /**
-     * The header that sets an option for one message; null if there is none.
-     *
-     * @param option the name in any letter case
-     */
-    public static String ofOption(String option) {
-        String name = PREFIX + option;
-        return REQUEST_HEADERS.stream()
-                .filter(name::equalsIgnoreCase)
-                .findFirst()
-                .orElse(null);
-    }
-
-    /** The header that was probably meant by a name that is none, of those that ask for something. */
-    static String nearest(String name) {
-        return nearest(name, REQUEST_HEADERS);
-    }
-
-    private static String nearest(String name, List<String> candidates) {
-        String meaning = meaning(OptionValues.shown(name));
-        return candidates.stream()
-                .max(Comparator.comparingInt(known -> inCommon(meaning, meaning(known))))
-                .orElseThrow();
-    }
-
-    /** A name without the beginning of all names, in lower case. */
-    private static String meaning(String name) {
-        boolean camel = name.regionMatches(true, 0, PREFIX, 0, PREFIX.length());
-        return name.substring((camel ? PREFIX : WITHOUT_CAMEL).length()).toLowerCase(Locale.ROOT);
-    }
-
-    /** The number of letters that two names share at their beginnings and at their ends. */
-    private static int inCommon(String one, String other) {
-        int most = Math.min(one.length(), other.length());
-        int begin = 0;
-        while (begin < most && one.charAt(begin) == other.charAt(begin)) {
-            begin++;
-        }
-        int end = 0;
-        while (begin + end < most && one.charAt(one.length() - 1 - end) == other.charAt(other.length() - 1 - end)) {
-            end++;
-        }
-        return begin + end;
     }
 }

@@ -12,7 +12,6 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
-import java.util.List;
 import org.apache.camel.Message;
 
 /**
@@ -138,13 +137,6 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
 
     /** Removes what is used up. */
     public static void remove(Message message) {
-        List<String> usedUp;
-        try {
-            usedUp = OwnHeaders.usedUp(message);
-        } catch (RuntimeException e) {
-            // Another thread of the user may change the headers. What is stored must not be stored again for that.
-            usedUp = OwnHeaders.USED_UP;
-        }
-        usedUp.forEach(message::removeHeader);
+        OwnHeaders.USED_UP.forEach(message::removeHeader);
     }
 }

@@ -6,7 +6,6 @@ import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.HeaderValues;
 import io.github.redisdelay.camel.option.OptionValues;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,7 +60,7 @@ public record MessageRetryPolicy(
                 header(message, RedisDelayConstants.REDELIVERY_DELAY, Durations::of),
                 header(message, RedisDelayConstants.BACK_OFF_MULTIPLIER, MessageRetryPolicy::multiplier),
                 header(message, RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, Durations::of),
-                header(message, RedisDelayConstants.REDELIVERY_DELAYS, MessageRetryPolicy::steps));
+                header(message, RedisDelayConstants.REDELIVERY_DELAYS, Durations::list));
         if (policy.redeliveryDelay != null && policy.redeliveryDelays != null) {
             throw new IllegalArgumentException("headers '" + RedisDelayConstants.REDELIVERY_DELAY + "' and '"
                     + RedisDelayConstants.REDELIVERY_DELAYS + "' are both set: set one of them");
@@ -104,7 +103,7 @@ public record MessageRetryPolicy(
                 stored(values, REDELIVERY_DELAY, Durations::of),
                 stored(values, BACK_OFF_MULTIPLIER, MessageRetryPolicy::multiplier),
                 stored(values, MAXIMUM_REDELIVERY_DELAY, Durations::of),
-                stored(values, REDELIVERY_DELAYS, MessageRetryPolicy::steps));
+                stored(values, REDELIVERY_DELAYS, Durations::list));
         if (!values.isEmpty()) {
             throw new IllegalArgumentException("the message's retry policy '" + OptionValues.shown(text) + "' has '"
                     + OptionValues.shown(values.keySet().iterator().next()) + "', which is not known");
@@ -132,15 +131,6 @@ public record MessageRetryPolicy(
         }
         throw new IllegalArgumentException(
                 what + " is '" + OptionValues.shown(value) + "': it must be 1 or more; 1 keeps the delay the same");
-    }
-
-    private static List<Duration> steps(String what, Object value) {
-        if (!(value instanceof Iterable<?> list)) {
-            return Durations.parseList(what, value.toString());
-        }
-        List<Duration> steps = new ArrayList<>();
-        list.forEach(step -> steps.add(Durations.of(what, step)));
-        return steps.isEmpty() ? Durations.parseList(what, "") : List.copyOf(steps);
     }
 
     /**

@@ -103,9 +103,9 @@ class MessageRetryPolicyTest {
         refused(RedisDelayConstants.BACK_OFF_MULTIPLIER, Double.NaN, "NaN");
         refused(RedisDelayConstants.BACK_OFF_MULTIPLIER, "Infinity", "Infinity");
         refused(RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, -1, "-1");
-        refused(RedisDelayConstants.REDELIVERY_DELAYS, "1s,,2s", "is empty");
+        refused(RedisDelayConstants.REDELIVERY_DELAYS, "1s,,2s", "'' is no duration");
         refused(RedisDelayConstants.REDELIVERY_DELAYS, "1s;2s", "1s;2s");
-        refused(RedisDelayConstants.REDELIVERY_DELAYS, List.of(), "is empty");
+        refused(RedisDelayConstants.REDELIVERY_DELAYS, List.of(), "'' is no duration");
         refused(RedisDelayConstants.REDELIVERY_DELAYS, Arrays.asList("1s", null), "null");
     }
 

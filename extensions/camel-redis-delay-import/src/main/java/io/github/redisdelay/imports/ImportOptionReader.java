@@ -111,7 +111,7 @@ final class ImportOptionReader {
                     + option(FROM) + " as well, or remove it");
         }
         refuse(DRY_RUN, "producer");
-        Duration ahead = values.containsKey(AHEAD) ? Durations.parse(option(AHEAD), text(AHEAD)) : Duration.ZERO;
+        Duration ahead = values.containsKey(AHEAD) ? Durations.of(option(AHEAD), text(AHEAD)) : Duration.ZERO;
         return settings(ahead, false);
     }
 
