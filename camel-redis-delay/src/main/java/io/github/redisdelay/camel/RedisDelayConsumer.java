@@ -74,7 +74,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     public RedisDelayConsumer(RedisDelayEndpoint endpoint, Processor processor) {
         super(endpoint, processor);
         this.settings = endpoint.consumerSettings();
-        this.imports = endpoint.imports().bridge();
+        this.imports = endpoint.importBridge();
         this.ownName =
                 Suppliers.memorize(() -> endpoint.getComponent().consumerNames().next(endpoint.getQueueName()));
     }
@@ -108,7 +108,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                             side(),
                             RedisDelayComponent.consumers(getEndpoint().getCamelContext())
                                     .map(RedisDelayConsumer::side))
-                    .ifPresent(differ -> LOG.warn("queue '{}': {}", getEndpoint().getQueueName(), differ));
+                    .ifPresent(
+                            differ -> LOG.warn("queue '{}': {}", getEndpoint().getQueueName(), differ));
             getEndpoint().getComponent().consumers.add(this);
         }
         running.deliveries().resume();
@@ -150,7 +151,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     limits,
                     () -> whole.admin().trimDeadLetters(limits.retention(), limits.maximum()),
                     component.threads().timers());
-            meters = getEndpoint().meters().consuming(metered, name(), settings.deadLetters());
+            meters = component.meters().consuming(metered, name(), settings.deadLetters());
             report = new DeliveryReport(received, trimmer::buried, meters);
             ExceptionHandler own = getExceptionHandler() == camels ? null : getExceptionHandler();
             MessageMapper mapper = getEndpoint().mapper();

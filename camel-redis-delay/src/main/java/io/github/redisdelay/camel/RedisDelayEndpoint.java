@@ -12,6 +12,7 @@ import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.CachedStats;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.MessageScope;
+import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.apache.camel.AfterPropertiesConfigured;
 import org.apache.camel.AsyncEndpoint;
@@ -39,8 +41,6 @@ import org.apache.camel.api.management.ManagedAttribute;
 import org.apache.camel.api.management.ManagedResource;
 import org.apache.camel.spi.BrowsableEndpoint;
 import org.apache.camel.spi.EndpointServiceLocation;
-import org.apache.camel.spi.HeaderFilterStrategy;
-import org.apache.camel.spi.HeaderFilterStrategyAware;
 import org.apache.camel.spi.Metadata;
 import org.apache.camel.spi.UriEndpoint;
 import org.apache.camel.spi.UriParam;
@@ -65,7 +65,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 BrowsableEndpoint,
                 MultipleConsumersSupport,
                 EndpointServiceLocation,
-                HeaderFilterStrategyAware,
                 AfterPropertiesConfigured {
 
     @UriPath(
@@ -91,7 +90,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
             int partitions,
             ProducerSettings producer,
             MessageMapper mapper,
-            EndpointImports imports) {}
+            ImportModule.Options imports,
+            Function<ImportModule.Site, ImportModule.Operation> importOperation) {}
 
     public RedisDelayEndpoint(
             String uri, RedisDelayComponent component, String queueName, RedisDelayConfiguration configuration) {
@@ -154,13 +154,18 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 options.partitions(),
                 producer,
                 options.mapper(queueName),
-                EndpointImports.of(imports, getComponent()::imports, producer.operation()));
+                imports,
+                producer.operation() == RedisDelayOperation.IMPORT
+                        ? getComponent()
+                                .imports("option 'operation' is 'import'")
+                                .operation(imports)
+                        : null);
     }
 
     @Override
     public Producer createProducer() {
         getComponent().warnOfUnused(this, EndpointOptions.unused(EndpointOptions.PRODUCER, ownOptions));
-        if (imports().operation() == null) {
+        if (importOperation() == null) {
             EndpointOptions.checkNoImport(
                     configuration,
                     "a producer whose operation is '" + producerSettings().operation()
@@ -203,10 +208,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         } catch (Exception e) {
             throw new RuntimeCamelException("queue '" + queueName + "': " + e.getMessage(), e);
         }
-    }
-
-    Meters meters() {
-        return getComponent().meters();
     }
 
     /** Its queue for those who measure. */
@@ -296,15 +297,22 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     ConsumerSettings pollingSettings() {
         EndpointOptions.checkNoImport(
                 configuration, "an endpoint that is polled: consume from it in a route, or import by operation=import");
-        if (configuration.isBatching() && ownOptions.containsKey("batching")) {
-            throw new IllegalArgumentException("option 'batching' is set on an endpoint that is polled, which gives one"
-                    + " message at a time: remove it, or consume from the endpoint in a route");
-        }
         return consumerSettings();
     }
 
-    EndpointImports imports() {
-        return resolved.imports();
+    /** Makes the operation import of a producer that is started; null if its operation is another one. */
+    Function<ImportModule.Site, ImportModule.Operation> importOperation() {
+        return resolved.importOperation();
+    }
+
+    /** What a consumer imports while it runs, if it is started; null if it imports nothing. */
+    Function<ImportModule.Site, ImportModule.Bridge> importBridge() {
+        return resolved.imports().imports().keySet().stream()
+                .findFirst()
+                .map(option -> getComponent()
+                        .imports("option '" + ImportModule.PREFIX + OptionValues.shown(option) + "' is set")
+                        .bridge(resolved.imports()))
+                .orElse(null);
     }
 
     private QueueCalls calls() {
@@ -358,16 +366,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @Override
     public void setBrowseLimit(int browseLimit) {
         configuration.setBrowseLimit(browseLimit);
-    }
-
-    @Override
-    public HeaderFilterStrategy getHeaderFilterStrategy() {
-        return configuration.getHeaderFilterStrategy();
-    }
-
-    @Override
-    public void setHeaderFilterStrategy(HeaderFilterStrategy strategy) {
-        configuration.setHeaderFilterStrategy(strategy);
     }
 
     @Override

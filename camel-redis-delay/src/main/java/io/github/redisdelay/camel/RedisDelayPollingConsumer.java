@@ -175,6 +175,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
                             new LongAdder(),
                             () -> {},
                             getEndpoint()
+                                    .getComponent()
                                     .meters()
                                     .consuming(getEndpoint().metered(client), "", settings.deadLetters())));
         } catch (Throwable e) {

@@ -73,16 +73,17 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         if (settings.operation() == RedisDelayOperation.SCHEDULE) {
             component.startReport().logProducer(queue, address, metered.keyPrefix());
         }
-        Meters.Use meters = getEndpoint().meters().producing(metered);
+        Meters.Use meters = component.meters().producing(metered);
         NoConsumerReport.Watch deserted = component.deserted().of(queue, address, metered.keyPrefix());
         DelayQueueClient queues = client.get().queues();
         MessageMapper mapper = getEndpoint().mapper();
+        var imports = getEndpoint().importOperation();
         opened = new Opened(
                 client,
                 meters,
-                getEndpoint()
-                        .imports()
-                        .operation(() -> component.importSite(metered, "", settings.maximumQueueLength())),
+                imports == null
+                        ? null
+                        : imports.apply(component.importSite(metered, "", settings.maximumQueueLength())),
                 new ScheduleOperation(settings, queue, mapper, queues::nextId, meters, deserted),
                 new ManageOperations(settings, queue, meters, () -> component
                         .unusedQueues()

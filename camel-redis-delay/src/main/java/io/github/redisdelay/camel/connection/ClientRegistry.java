@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.apache.camel.CamelContext;
 import org.apache.camel.spi.ShutdownStrategy;
@@ -21,17 +22,6 @@ public final class ClientRegistry {
 
     /** The settings that tell one client from another. */
     record Key(ConnectionSettings connection, ClientOptions options) {}
-
-    /** Makes the listeners of clients. */
-    public interface Listeners {
-
-        /**
-         * A listener to the calls of a client that is about to be opened; null for none.
-         *
-         * @param place which Redis it is, and which database of it
-         */
-        CallListener of(String place, ClientOptions options);
-    }
 
     /** A client with its address and connection. */
     public record OpenClient(DelayQueueClient queues, String address, Reference<RedisConnection> connection) {
@@ -47,42 +37,43 @@ public final class ClientRegistry {
     }
 
     /** The least time for closing one client, so that clients whose Redis answers are closed in any case. */
-    private static final Duration LEAST_PATIENCE = Duration.ofMillis(200);
-
-    /** The most time for closing all clients, so that it can be counted in nanoseconds. */
-    private static final long MOST_PATIENCE_MILLIS = TimeUnit.DAYS.toMillis(1);
+    private static final long LEAST_PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final RefCounted<ConnectionSettings, RedisConnection> connections;
     private final RefCounted<Key, OpenClient> clients;
-    private final Listeners listeners;
-    private final Supplier<Duration> shutdownTimeout;
+    private final BiFunction<String, ClientOptions, CallListener> listeners;
+    private final CamelContext context;
     /** The {@link System#nanoTime} until which all clients have to be closed; null before {@link #close}. */
     private volatile Long deadline;
 
     /**
      * @param globalTls gives the parameters for connections by TLS that have none of their own, or null
+     * @param listeners makes the listener to the calls of a client that is about to be opened, of its place and its options; null
+     *     for none
      */
-    public ClientRegistry(CamelContext context, Supplier<SSLContextParameters> globalTls, Listeners listeners) {
+    public ClientRegistry(
+            CamelContext context,
+            Supplier<SSLContextParameters> globalTls,
+            BiFunction<String, ClientOptions, CallListener> listeners) {
         this.listeners = listeners;
+        this.context = context;
         connections = new RefCounted<>(
                 settings -> RedisConnection.open(context, settings.withTls(globalTls.get())),
                 connection -> connection.close(patience()));
         clients = new RefCounted<>(this::open, client -> client.close(patience()));
-        shutdownTimeout = () -> {
-            ShutdownStrategy strategy = context.getShutdownStrategy();
-            long millis = strategy.getTimeUnit().toMillis(strategy.getTimeout());
-            return Duration.ofMillis(Math.min(MOST_PATIENCE_MILLIS, millis));
-        };
     }
 
     /** The time that closing one client may take. */
     private Duration patience() {
         Long until = deadline;
-        if (until == null) {
-            return shutdownTimeout.get();
-        }
-        Duration left = Duration.ofNanos(until - System.nanoTime());
-        return left.compareTo(LEAST_PATIENCE) < 0 ? LEAST_PATIENCE : left;
+        return Duration.ofNanos(
+                until == null ? shutdownNanos() : Math.max(LEAST_PATIENCE_NANOS, until - System.nanoTime()));
+    }
+
+    /** At most a day, so that it can be added to a time. */
+    private long shutdownNanos() {
+        ShutdownStrategy shutdown = context.getShutdownStrategy();
+        return Math.min(TimeUnit.DAYS.toNanos(1), shutdown.getTimeUnit().toNanos(shutdown.getTimeout()));
     }
 
     private OpenClient open(Key key) throws Exception {
@@ -90,7 +81,7 @@ public final class ClientRegistry {
         try {
             RedisConnection redis = connection.get();
             ClientOptions options =
-                    key.options().withListener(listeners.of(RedisConnection.place(key.connection()), key.options()));
+                    key.options().withListener(listeners.apply(RedisConnection.place(key.connection()), key.options()));
             return new OpenClient(
                     DelayQueueClient.create(redis.redisson(), options, redis.address()), redis.address(), connection);
         } catch (RuntimeException e) {
@@ -125,7 +116,7 @@ public final class ClientRegistry {
 
     /** Closes all clients. Without answers of Redis this takes as long as Camel's shutdown timeout, at the most. */
     public void close() {
-        deadline = System.nanoTime() + shutdownTimeout.get().toNanos();
+        deadline = System.nanoTime() + shutdownNanos();
         clients.closeAll();
         connections.closeAll();
     }

@@ -4,6 +4,8 @@ package io.github.redisdelay.camel.connection;
 import io.github.redisdelay.camel.option.OptionValues;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.camel.support.jsse.SSLContextParameters;
@@ -28,9 +30,8 @@ public record ConnectionSettings(
         SSLContextParameters tls) {
 
     private static final int DEFAULT_PORT = 6379;
-    private static final Pattern SCHEME = Pattern.compile("^[A-Za-z][-+.0-9A-Za-z]*://");
-    private static final Pattern HOST =
-            Pattern.compile("^(\\[[0-9A-Fa-f:.]*]|[-.\\w]*)(:[0-9]{1,5}(?=/|$))?(/[0-9]{0,5}$)?");
+    private static final Pattern SHOWN = Pattern.compile("([A-Za-z][-+.0-9A-Za-z]*://)?(?:[^?#]*@)?"
+            + "((?:\\[[0-9A-Fa-f:.]*]|[-.\\w]*)(?::[0-9]{1,5})?(?:/[0-9]{0,5})?)");
     private static final String HIDDEN = "…";
 
     /**
@@ -46,24 +47,17 @@ public record ConnectionSettings(
             }
             return withServer();
         }
-        checkUnset("username", username == null);
-        checkUnset("password", password == null);
-        checkUnset("sslContextParameters", tls == null);
-        checkUnset("database", database == 0);
+        String part = username != null
+                ? "username"
+                : password != null
+                        ? "password"
+                        : tls != null ? "sslContextParameters" : database != 0 ? "database" : null;
+        if (part != null) {
+            throw new IllegalArgumentException("option '" + part + "' is set without option 'address': it is used only"
+                    + " with an address, set it in the RedissonClient or in the Redisson configuration file otherwise");
+        }
         return new ConnectionSettings(
                 configurationUri == null ? redisson : null, configurationUri, null, null, null, 0, null);
-    }
-
-    private static void checkUnset(String option, boolean unset) {
-        if (!unset) {
-            throw partWithoutAddress(option);
-        }
-    }
-
-    /** @param option the part of a connection that is set */
-    public static IllegalArgumentException partWithoutAddress(String option) {
-        return new IllegalArgumentException("option '" + option + "' is set without option 'address': it is used only"
-                + " with an address, set it in the RedissonClient or in the Redisson configuration file otherwise");
     }
 
     private ConnectionSettings withServer() {
@@ -72,23 +66,18 @@ public record ConnectionSettings(
         try {
             uri = new URI(address);
         } catch (URISyntaxException e) {
-            throw badAddress("cannot be read");
+            throw badAddress();
         }
         String scheme = uri.getScheme();
-        if (!"redis".equals(scheme) && !"rediss".equals(scheme)) {
-            throw badAddress("begins with neither redis:// nor rediss://");
+        boolean hasMore = uri.getQuery() != null || uri.getFragment() != null || uri.getHost() == null;
+        if (!List.of("redis", "rediss").contains(scheme == null ? "" : scheme)
+                || hasMore
+                || !List.of("", "/").contains(uri.getPath())) {
+            throw badAddress();
         }
         if (tls != null && scheme.equals("redis")) {
-            throw badAddress("has no TLS and option 'sslContextParameters' is set");
-        }
-        if (uri.getHost() == null) {
-            throw badAddress("has no host");
-        }
-        if (!uri.getPath().isEmpty() && !uri.getPath().equals("/")) {
-            throw badAddress("has a path; the number of the database is the option 'database'");
-        }
-        if (uri.getQuery() != null || uri.getFragment() != null) {
-            throw badAddress("has a query or fragment");
+            throw new IllegalArgumentException("option 'address' '" + withoutCredentials(address)
+                    + "' has no TLS and option 'sslContextParameters' is set: write rediss://host:6379 for TLS");
         }
         String user = username;
         String secret = password;
@@ -106,9 +95,10 @@ public record ConnectionSettings(
         return new ConnectionSettings(null, null, server, user, secret, database, tls);
     }
 
-    private IllegalArgumentException badAddress(String problem) {
-        return new IllegalArgumentException("option 'address' '" + withoutCredentials(address) + "' " + problem
-                + ": write redis://host:6379, or rediss://host:6379 for TLS");
+    private IllegalArgumentException badAddress() {
+        return new IllegalArgumentException("option 'address' '" + withoutCredentials(address)
+                + "' is no address: write redis://host:6379, or rediss://host:6379 for TLS, and the number of the database"
+                + " as option 'database'");
     }
 
     /**
@@ -116,17 +106,8 @@ public record ConnectionSettings(
      * any way, so this method does not read it as a URI: a slash in a password ends what a URI takes for the host.
      */
     public static String withoutCredentials(String address) {
-        Matcher scheme = SCHEME.matcher(address);
-        int begin = scheme.find() ? scheme.end() : 0;
-        int end = Math.max(begin, address.lastIndexOf('@') + 1);
-        String shown = address.substring(0, begin);
-        String credentials = address.substring(begin, end);
-        String rest = address.substring(end);
-        Matcher host = HOST.matcher(rest);
-        if (credentials.indexOf('?') >= 0 || credentials.indexOf('#') >= 0 || !host.find()) {
-            return shown + HIDDEN;
-        }
-        return shown + host.group() + (host.end() == rest.length() ? "" : HIDDEN);
+        Matcher parts = SHOWN.matcher(address);
+        return parts.matches() ? Objects.toString(parts.group(1), "") + parts.group(2) : HIDDEN;
     }
 
     /** The location of a file that can be shown: without credentials and query. */
@@ -143,11 +124,6 @@ public record ConnectionSettings(
             return this;
         }
         return new ConnectionSettings(redisson, configurationUri, address, username, password, database, global);
-    }
-
-    /** True if there is something to connect to. */
-    boolean isComplete() {
-        return redisson != null || configurationUri != null || address != null;
     }
 
     /** An address with the database, if that is not the first one. */

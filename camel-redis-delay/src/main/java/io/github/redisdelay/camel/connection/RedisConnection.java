@@ -9,17 +9,16 @@ import java.lang.reflect.Method;
 import java.security.cert.CertPathBuilderException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.TrustManagerFactory;
 import org.apache.camel.CamelContext;
+import org.apache.camel.support.ExceptionHelper;
 import org.apache.camel.support.ResourceHelper;
+import org.apache.camel.util.ObjectHelper;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
@@ -71,7 +70,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
             return new RedisConnection(
                     settings.redisson(), describe(settings.redisson().getConfig()), false);
         }
-        if (!settings.isComplete()) {
+        if (settings.configurationUri() == null && settings.address() == null) {
             throw new IllegalArgumentException(missing(context));
         }
         Config config = settings.configurationUri() != null
@@ -101,22 +100,16 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
     }
 
     private static String missing(CamelContext context) {
-        Set<String> clients =
-                context.getRegistry().findByTypeWithName(RedissonClient.class).keySet();
-        if (clients.size() > 1) {
-            return "no Redis is named and the registry has " + clients.size()
-                    + " of type RedissonClient: choose one with" + " option 'redisson', such as redisson=#"
-                    + clients.iterator().next();
-        }
-        if (context.getClass().getName().startsWith("org.apache.camel.spring.boot.")) {
-            return "no Redis is named: with camel-redis-delay-spring-boot-starter set spring.data.redis.host,"
-                    + " spring.data.redis.url or camel.component.redis-delay.address, or add"
-                    + " redisson-spring-boot-starter, which spring.data.redis.cluster, sentinel, masterreplica and"
-                    + " ssl.bundle need";
-        }
-        return "no Redis is named: set camel.component.redis-delay.address to redis://host:6379, or"
-                + " camel.component.redis-delay.configurationUri to a Redisson YAML file, or put a RedissonClient into the"
-                + " registry, before this endpoint is made";
+        int clients =
+                context.getRegistry().findByTypeWithName(RedissonClient.class).size();
+        return clients > 1
+                ? "no Redis is named and the registry has " + clients
+                        + " of type RedissonClient: choose one with option 'redisson', such as redisson=#name"
+                : "no Redis is named: set camel.component.redis-delay.address to redis://host:6379, or"
+                        + " camel.component.redis-delay.configurationUri to a Redisson YAML file, or put a RedissonClient"
+                        + " into the registry, before this endpoint is made. In Spring Boot"
+                        + " camel-redis-delay-spring-boot-starter reads spring.data.redis.host and .url, and"
+                        + " redisson-spring-boot-starter all of spring.data.redis";
     }
 
     private static Config read(CamelContext context, String uri) throws Exception {
@@ -159,14 +152,14 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
                 .setSubscriptionConnectionMinimumIdleSize(1)
                 .setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
                 .setPingConnectionInterval(PING_INTERVAL_MILLIS);
-        set(config, server, "setUsername", String.class, settings.username());
-        set(config, server, "setPassword", String.class, settings.password());
+        set(config, server, "setUsername", settings.username());
+        set(config, server, "setPassword", settings.password());
         if (settings.tls() != null) {
             TlsSettings tls = TlsSettings.of(context, settings.tls());
-            set(config, server, "setSslTrustManagerFactory", TrustManagerFactory.class, tls.trustManagers());
-            set(config, server, "setSslKeyManagerFactory", KeyManagerFactory.class, tls.keyManagers());
-            set(config, server, "setSslProtocols", String[].class, tls.protocols());
-            set(config, server, "setSslCiphers", String[].class, tls.cipherSuites());
+            set(config, server, "setSslTrustManagerFactory", tls.trustManagers());
+            set(config, server, "setSslKeyManagerFactory", tls.keyManagers());
+            set(config, server, "setSslProtocols", tls.protocols());
+            set(config, server, "setSslCiphers", tls.cipherSuites());
         }
         return config;
     }
@@ -174,23 +167,15 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
     /**
      * Redisson 4.7 has these setters on the configuration and warns of the server's; Redisson 3 has only the server's.
      */
-    private static <T> void set(Config config, BaseConfig<?> server, String setter, Class<T> type, T value) {
-        if (value == null) {
-            return;
-        }
-        try {
-            Method method;
-            Object target;
-            try {
-                method = Config.class.getMethod(setter, type);
-                target = config;
-            } catch (NoSuchMethodException e) {
-                method = BaseConfig.class.getMethod(setter, type);
-                target = server;
+    private static void set(Config config, BaseConfig<?> server, String setter, Object value)
+            throws ReflectiveOperationException {
+        for (Object target : value == null ? List.of() : List.of(config, server)) {
+            for (Method method : target.getClass().getMethods()) {
+                if (method.getName().equals(setter)) {
+                    method.invoke(target, value);
+                    return;
+                }
             }
-            method.invoke(target, (Object) value);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("Redisson has no " + setter, e);
         }
     }
 
@@ -241,25 +226,19 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
     }
 
     private static RedisUnusableException unreachable(String address, RuntimeException error, Secrets secrets) {
-        boolean untrusted = false;
-        boolean secret = false;
-        boolean timeout = false;
-        int depth = 0;
-        for (Throwable e = error; e != null && depth < 10; e = e.getCause(), depth++) {
-            secret |= secrets.isIn(String.valueOf(e.getMessage()));
-            untrusted |= e instanceof CertPathBuilderException;
-            timeout |= e instanceof TimeoutException
-                    || String.valueOf(e.getMessage()).contains("timed out");
-        }
-        String reason = reason(address, error) + (untrusted ? "; " + UNTRUSTED : "");
-        if (timeout && address.startsWith("rediss:")) {
+        Throwable untrusted = ObjectHelper.getException(CertPathBuilderException.class, error);
+        String reason = reason(address, error) + (untrusted == null ? "" : "; " + UNTRUSTED);
+        if (address.startsWith("rediss:") && isTimeout(error)) {
             reason += "; does the server speak TLS at this port? Without TLS write redis:// instead of rediss://";
         }
-        if (!secret) {
-            LOG.debug("Redis at {} cannot be used", address, error);
-        }
+        LOG.debug("Redis at {} cannot be used: {}", address, secrets.hide(ExceptionHelper.stackTraceToString(error)));
         // The message says all. Redisson's causes would be some hundred lines in the log of each start that fails.
         return new RedisUnusableException("Redis at " + address + " cannot be used: " + secrets.hide(reason), null);
+    }
+
+    private static boolean isTimeout(Throwable error) {
+        return ObjectHelper.getException(TimeoutException.class, error) != null
+                || String.valueOf(error.getMessage()).contains("timed out");
     }
 
     /**

@@ -65,11 +65,6 @@ final class Secrets {
         }
     }
 
-    /** True if a text has a password in it. */
-    boolean isIn(String text) {
-        return secrets.stream().anyMatch(text::contains);
-    }
-
     /** A text with its passwords replaced. */
     String hide(String text) {
         String shown = text;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.connection;
 
-import java.io.IOException;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
+import io.netty.handler.ssl.util.KeyManagerFactoryWrapper;
+import io.netty.handler.ssl.util.TrustManagerFactoryWrapper;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.KeyManagerFactorySpi;
-import javax.net.ssl.ManagerFactoryParameters;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
-import javax.net.ssl.TrustManagerFactorySpi;
 import javax.net.ssl.X509KeyManager;
 import org.apache.camel.CamelContext;
 import org.apache.camel.support.jsse.AliasedX509ExtendedKeyManager;
@@ -41,63 +37,21 @@ public record TlsSettings(
             TrustManager[] trust = parameters.getTrustManagers() == null
                     ? null
                     : parameters.getTrustManagers().createTrustManagers();
-            KeyManager[] keys = parameters.getKeyManagers() == null
-                    ? null
-                    : parameters.getKeyManagers().createKeyManagers();
-            if (keys != null && parameters.getCertAlias() != null) {
-                choose(keys, context.resolvePropertyPlaceholders(parameters.getCertAlias()));
-            }
             return new TlsSettings(
-                    trust == null ? null : factory(trust),
-                    keys == null ? null : factory(keys),
+                    trust == null ? null : new TrustManagerFactoryWrapper(trust[0]),
+                    parameters.getKeyManagers() == null ? null : new KeyManagerFactoryWrapper(key(context, parameters)),
                     engine.getEnabledProtocols(),
                     engine.getEnabledCipherSuites());
-        } catch (GeneralSecurityException | IOException e) {
+        } catch (Exception e) {
             throw new IllegalArgumentException("option 'sslContextParameters' cannot be used: " + e.getMessage(), e);
         }
     }
 
-    private static void choose(KeyManager[] keys, String alias) throws GeneralSecurityException {
-        for (int i = 0; i < keys.length; i++) {
-            if (keys[i] instanceof X509KeyManager manager) {
-                try {
-                    keys[i] = new AliasedX509ExtendedKeyManager(alias, manager);
-                } catch (Exception e) {
-                    throw new GeneralSecurityException(e);
-                }
-            }
-        }
-    }
-
-    private static TrustManagerFactory factory(TrustManager[] managers) {
-        TrustManagerFactorySpi given = new TrustManagerFactorySpi() {
-            @Override
-            protected void engineInit(KeyStore store) {}
-
-            @Override
-            protected void engineInit(ManagerFactoryParameters parameters) {}
-
-            @Override
-            protected TrustManager[] engineGetTrustManagers() {
-                return managers.clone();
-            }
-        };
-        return new TrustManagerFactory(given, null, "given") {};
-    }
-
-    private static KeyManagerFactory factory(KeyManager[] managers) {
-        KeyManagerFactorySpi given = new KeyManagerFactorySpi() {
-            @Override
-            protected void engineInit(KeyStore store, char[] password) {}
-
-            @Override
-            protected void engineInit(ManagerFactoryParameters parameters) {}
-
-            @Override
-            protected KeyManager[] engineGetKeyManagers() {
-                return managers.clone();
-            }
-        };
-        return new KeyManagerFactory(given, null, "given") {};
+    private static KeyManager key(CamelContext context, SSLContextParameters parameters) throws Exception {
+        KeyManager key = parameters.getKeyManagers().createKeyManagers()[0];
+        String alias = parameters.getCertAlias();
+        return alias != null && key instanceof X509KeyManager manager
+                ? new AliasedX509ExtendedKeyManager(context.resolvePropertyPlaceholders(alias), manager)
+                : key;
     }
 }

@@ -6,12 +6,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.function.Function;
 import org.apache.camel.spi.ExecutorServiceManager;
 
 /**
  * The threads of a component from its start to its stop: a pool on which exchanges are routed, and one thread that waits for
- * timers. Each is made at its first use. Thread-safe.
+ * timers. A thread is made when it is needed. Thread-safe.
  *
  * <p>Behind asynchronous producers at most {@value #BEHIND_PRODUCERS} threads go on with exchanges, and the other exchanges
  * wait for one of these. Such a thread should not wait for an exchange that waits for another one: so it calls no
@@ -32,13 +31,12 @@ public final class ComponentThreads {
     private final ExecutorServiceManager manager;
     private final Executor closer;
 
-    private volatile Routing routing; // written under this
+    private final ExecutorService pool;
+    private final ScheduledExecutorService clock;
+    private final Timers timers;
+    private final Executor exchanges;
+    private final Executor behindProducers;
     private ExecutorService profilePool; // guarded by this
-    private ScheduledExecutorService clock; // guarded by this
-    private volatile boolean stopping; // set once
-
-    /** The pool on which exchanges are routed. */
-    private record Routing(ExecutorService pool, Executor exchanges, Executor behindProducers) {}
 
     /**
      * @param owner whose threads they are, for Camel's management
@@ -48,23 +46,16 @@ public final class ComponentThreads {
         this.closer = closer;
         this.owner = owner;
         this.manager = manager;
+        pool = manager.newCachedThreadPool(owner, "RedisDelay");
+        clock = manager.newSingleThreadScheduledExecutor(owner, "RedisDelayTimer");
+        timers = Timers.on(clock, this::goOn);
+        exchanges = new ExchangeThreads(pool, Integer.MAX_VALUE, timers);
+        behindProducers = new ExchangeThreads(pool, BEHIND_PRODUCERS, timers);
     }
 
     /** The threads on which exchanges are routed: as many as are busy. */
     public Executor executor() {
-        return routing().exchanges();
-    }
-
-    private synchronized Routing routing() {
-        if (routing == null) {
-            ExecutorService pool = manager.newCachedThreadPool(owner, "RedisDelay");
-            Timers watch = (delay, task) -> timers().schedule(delay, task);
-            routing = new Routing(
-                    pool,
-                    new ExchangeThreads(pool, Integer.MAX_VALUE, watch),
-                    new ExchangeThreads(pool, BEHIND_PRODUCERS, watch));
-        }
-        return routing;
+        return exchanges;
     }
 
     /**
@@ -84,21 +75,18 @@ public final class ComponentThreads {
             profilePool = manager.newThreadPool(owner, "RedisDelay", PROFILE);
         }
         return profilePool == null
-                ? executor()
+                ? exchanges
                 : new UserPool(profilePool, consumer + ": the pool of profile '" + PROFILE + "'", System::nanoTime);
     }
 
     /** Timers whose tasks run on the pool. */
-    public synchronized Timers timers() {
-        if (clock == null) {
-            clock = manager.newSingleThreadScheduledExecutor(owner, "RedisDelayTimer");
-        }
-        return Timers.on(clock, this::goOn);
+    public Timers timers() {
+        return timers;
     }
 
     /** Goes on with a task on a thread of the pool; on this one if the pool has been stopped already. */
     public void goOn(Runnable task) {
-        execute(Routing::exchanges, task, task);
+        execute(exchanges, task, task);
     }
 
     /** Goes on with the exchange of an asynchronous producer, as {@link #goOn} does, on one of a limited number of threads. */
@@ -111,7 +99,7 @@ public final class ComponentThreads {
                 BEHIND_PRODUCER.remove();
             }
         };
-        execute(Routing::behindProducers, marked, exchange);
+        execute(behindProducers, marked, exchange);
     }
 
     /** Returns whether this thread goes on behind an asynchronous producer, and has to wait in the next one. */
@@ -119,20 +107,12 @@ public final class ComponentThreads {
         return BEHIND_PRODUCER.get() != null;
     }
 
-    private void execute(Function<Routing, Executor> threads, Runnable task, Runnable taskHere) {
-        Routing running = routing;
-        if (running == null && !stopping) {
-            running = routing();
+    private static void execute(Executor threads, Runnable task, Runnable taskHere) {
+        try {
+            threads.execute(task);
+        } catch (RejectedExecutionException stopped) {
+            taskHere.run();
         }
-        if (running != null) {
-            try {
-                threads.apply(running).execute(task);
-                return;
-            } catch (RejectedExecutionException stopped) {
-                // Below.
-            }
-        }
-        taskHere.run();
     }
 
     /** The executor on which a client is closed when its last share is given back; also after the pool has been stopped. */
@@ -146,24 +126,15 @@ public final class ComponentThreads {
      * @param users stops what uses them
      */
     public void stop(Runnable users) {
-        stopping = true;
-        Routing running;
-        ExecutorService profile;
-        ScheduledExecutorService timers;
-        synchronized (this) {
-            running = routing;
-            profile = profilePool;
-            timers = clock;
-        }
-        if (timers != null) {
-            manager.shutdownNow(timers);
-        }
+        manager.shutdownNow(clock);
         users.run();
+        ExecutorService profile;
+        synchronized (this) {
+            profile = profilePool;
+        }
         if (profile != null) {
             manager.shutdownGraceful(profile);
         }
-        if (running != null) {
-            manager.shutdownGraceful(running.pool());
-        }
+        manager.shutdownGraceful(pool);
     }
 }

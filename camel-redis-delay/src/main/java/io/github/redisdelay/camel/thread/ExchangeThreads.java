@@ -38,7 +38,7 @@ final class ExchangeThreads implements Executor {
     private final Timers timers;
     private final Queue<Runnable> tasks;
 
-    /** True once all threads were busy: from then on a timer looks for a standstill. */
+    /** True from when all threads were busy until no task waits any more: a timer looks for a standstill. */
     private final AtomicBoolean watched = new AtomicBoolean();
 
     /** True if a task has begun since the last look. Written only where it changes: all threads read it. */
@@ -109,20 +109,27 @@ final class ExchangeThreads implements Executor {
     private void wakeOne() {
         try {
             pool.execute(this::work);
-        } catch (RejectedExecutionException e) {
-            notWoken();
-            throw e;
         } catch (Throwable e) {
-            // For example, there is no memory for a thread. The tasks that come later must run all the same.
-            notWoken();
-            throw new RejectedExecutionException("no thread could be woken", e);
+            // For example, there is no memory for a thread. The tasks that come later must run nevertheless.
+            waking.set(false);
+            free.release();
+            throw e instanceof RejectedExecutionException rejected
+                    ? rejected
+                    : new RejectedExecutionException("no thread could be woken", e);
         }
     }
 
-    /** Looks every 10 s whether none has begun while some wait. */
+    /** Looks every 10 s whether none has begun while some wait, until none waits. */
     private void watch(boolean warned) {
         begun = false;
         timers.schedule(STANDSTILL_NANOS, () -> {
+            if (tasks.isEmpty()) {
+                watched.set(false);
+                // A task that came before that has not begun to watch.
+                if (tasks.isEmpty() || !watched.compareAndSet(false, true)) {
+                    return;
+                }
+            }
             boolean standstill = !begun && !tasks.isEmpty();
             if (standstill && !warned) {
                 LOG.warn(
@@ -149,11 +156,6 @@ final class ExchangeThreads implements Executor {
         return latest;
     }
 
-    private void notWoken() {
-        waking.set(false);
-        free.release();
-    }
-
     private void work() {
         // Before the first look: a task that comes from now on is seen, or wakes another thread.
         waking.set(false);
@@ -161,14 +163,10 @@ final class ExchangeThreads implements Executor {
             runAll(tasks::poll);
         } finally {
             free.release();
-            runLate();
-        }
-    }
-
-    /** Sees to the tasks that came while no permit was free, and after their thread had looked for the last time. */
-    private void runLate() {
-        if (!tasks.isEmpty() && !wakeIfPossible()) {
-            runAll(tasks::poll);
+            // Tasks that came while no permit was free, and after this thread had looked for the last time.
+            if (!tasks.isEmpty() && !wakeIfPossible()) {
+                runAll(tasks::poll);
+            }
         }
     }
 

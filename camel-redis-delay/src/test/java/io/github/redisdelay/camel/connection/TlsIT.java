@@ -364,8 +364,7 @@ class TlsIT {
         options().setSslContextParameters(trusting());
         assertThatThrownBy(() -> assertRoundTrip("plain"))
                 .hasStackTraceContaining("option 'address' '" + plain
-                        + "' has no TLS and option 'sslContextParameters' is set: write redis://host:6379, or"
-                        + " rediss://host:6379 for TLS");
+                        + "' has no TLS and option 'sslContextParameters' is set: write rediss://host:6379 for TLS");
     }
 
     @Test

@@ -217,6 +217,36 @@ class ExchangeThreadsTest {
     }
 
     @Test
+    void noTimerIsLeftOnceNoTaskWaitsAndTheNextStandstillIsSeen() throws Exception {
+        ExchangeThreads threads = new ExchangeThreads(counting, 1, timers);
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(2);
+        for (int i = 0; i < 2; i++) {
+            threads.execute(() -> {
+                await(go);
+                done.countDown();
+            });
+        }
+        Awaitility.await().until(() -> timers.waiting() == 1);
+        go.countDown();
+        assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+        timers.advance(Duration.ofMinutes(1));
+        assertThat(timers.waiting()).isZero();
+
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch latest = new CountDownLatch(1);
+        threads.execute(() -> {
+            running.countDown();
+            await(latest);
+        });
+        await(running);
+        threads.execute(latest::countDown);
+        Awaitility.await().until(() -> timers.waiting() == 1);
+        timers.advance(Duration.ofSeconds(20));
+        assertThat(latest.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
     void oneThreadMoreComesAtATimeAndEndsWithTheTasks() throws Exception {
         ExchangeThreads threads =
                 new ExchangeThreads(counting, 1, (delay, task) -> timers.schedule(delay, () -> pool.execute(task)));

@@ -66,8 +66,8 @@ class StartFailureTest {
     void should_name_all_ways_to_a_redis_where_there_is_none() {
         assertThatThrownBy(() ->
                         SpringApplication.run(Application.class, "--camel.component.redis-delay.visibility-timeout=5s"))
-                .hasStackTraceContaining("no Redis is named: with camel-redis-delay-spring-boot-starter set"
-                        + " spring.data.redis.host, spring.data.redis.url or camel.component.redis-delay.address, or"
-                        + " add redisson-spring-boot-starter");
+                .hasStackTraceContaining("no Redis is named: set camel.component.redis-delay.address")
+                .hasStackTraceContaining("In Spring Boot camel-redis-delay-spring-boot-starter reads"
+                        + " spring.data.redis.host and .url, and redisson-spring-boot-starter all of spring.data.redis");
     }
 }
