@@ -26,6 +26,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.camel.Exchange;
 import org.apache.camel.spi.ExceptionHandler;
 import org.apache.camel.support.DefaultConsumer;
@@ -54,7 +55,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     /** Runs the exchanges. */
     private final Executor routing;
 
-    private final StandstillReport standstill = new StandstillReport();
+    /** The delivery that the last line of a standstill names; null if none does, or it has ended. */
+    private final AtomicReference<Delivery> standsStill = new AtomicReference<>();
 
     // Written under the lock of the consumer, which Camel starts and stops. Read by any thread.
     private volatile ConsumerSettings settings;
@@ -198,7 +200,14 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         Reference<OpenClient> held = share.retain();
         Runnable finished = () -> {
             underWay.remove(delivery);
-            standstill.ended(delivery, shown);
+            if (standsStill.get() == delivery && standsStill.compareAndSet(delivery, null)) {
+                LOG.info(
+                        "queue '{}': {} goes on: {} has ended, claimed {} ago",
+                        queue.name(),
+                        shown,
+                        delivery,
+                        Durations.text(sinceClaim(delivery)));
+            }
             held.release(threads.closer());
             ended.offer(true);
         };
@@ -282,22 +291,33 @@ public final class ConsumerDeliveries implements DeliveryHandler {
                 underWay.get(delivery));
     }
 
-    /** The delivery that has been under way for the longest time; null if there is none. */
-    private Delivery longest() {
-        return underWay.keySet().stream()
-                .min(Comparator.comparingLong(Delivery::claimedMicros))
-                .orElse(null);
-    }
-
     /** The time since the claim of what has been under way for the longest time; zero if nothing is. */
     public Duration longestRunning() {
-        Delivery longest = longest();
-        return longest == null ? Duration.ZERO : StandstillReport.sinceClaim(longest);
+        return underWay.keySet().stream()
+                .min(Comparator.comparingLong(Delivery::claimedMicros))
+                .map(ConsumerDeliveries::sinceClaim)
+                .orElse(Duration.ZERO);
     }
 
     @Override
     public void overdueWhileFull(Duration age, Delivery longestRunning) {
-        standstill.overdue(age, shown, settings.exchanges(), longestRunning, underWay.get(longestRunning));
+        standsStill.set(longestRunning); // before the line, behind which it may have ended
+        LOG.warn(
+                "queue '{}': a message has been due for {} while {} works on as many as it may ({}). The longest"
+                        + " running is {}, exchange {}, claimed {} ago",
+                queue.name(),
+                Durations.text(age),
+                shown,
+                settings.exchanges(),
+                longestRunning,
+                underWay.get(longestRunning),
+                Durations.text(sinceClaim(longestRunning)));
+    }
+
+    /** The lateness grows with the time since the claim. */
+    private static Duration sinceClaim(Delivery delivery) {
+        return delivery.lateness()
+                .minus(StatsText.micros(Math.max(0, delivery.claimedMicros() - delivery.dueMicros())));
     }
 
     @Override

@@ -43,10 +43,7 @@ public record ConsumerSettings(
     /** The policy for deliveries, with this machine's clock, name and randomness. */
     public DeliveryPolicy policy() {
         RandomGenerator random = () -> ThreadLocalRandom.current().nextLong();
-        return deadLetters
-                ? new DeadLetterDeliveryPolicy(retries, random)
-                : new QueueDeliveryPolicy(
-                        retries, deadLetter, keepExpired, ConsumerNames.HOST, InstantSource.system(), random);
+        return new DeliveryPolicy(this, ConsumerNames.HOST, InstantSource.system(), random);
     }
 
     /** The number of exchanges that may be under way at a time. */

@@ -2,6 +2,7 @@
 package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -34,9 +35,6 @@ public final class DeadLetterTrimmer {
     // All below are guarded by this.
     private boolean stopped;
     private boolean underWay;
-    /** True if something was buried since the call under way was sent. */
-    private boolean again;
-
     private boolean failing;
     private Timers.Timer timer = () -> {};
     private long timerNanos;
@@ -121,27 +119,18 @@ public final class DeadLetterTrimmer {
         synchronized (this) {
             armed = false;
             if (stopped || underWay) {
-                again = true;
+                arm(AFTER_BURIAL);
                 return;
             }
             underWay = true;
         }
-        CompletableFuture<Long> call;
-        try {
-            call = trim.get();
-        } catch (RuntimeException e) {
-            call = CompletableFuture.failedFuture(e);
-        }
-        call.whenComplete(this::answered);
+        CompletableFuture.completedFuture(null).thenCompose(none -> trim.get()).whenComplete(this::answered);
     }
 
     private void answered(Long count, Throwable error) {
-        boolean soon;
         boolean report;
         synchronized (this) {
             underWay = false;
-            soon = again;
-            again = false;
             report = error != null && !failing && !stopped;
             failing = error != null;
         }
@@ -153,8 +142,8 @@ public final class DeadLetterTrimmer {
                     "queue '{}': its dead letters could not be looked through for those beyond {}, trying again: {}",
                     queue,
                     limits,
-                    (error.getCause() == null ? error : error.getCause()).getMessage());
+                    ErrorText.of(error));
         }
-        arm(soon ? AFTER_BURIAL : limits.interval());
+        arm(limits.interval());
     }
 }

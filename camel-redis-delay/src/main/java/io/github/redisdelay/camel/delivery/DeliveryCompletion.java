@@ -112,7 +112,7 @@ public final class DeliveryCompletion {
         }
         finish(route, () -> {
             Decision decision = policy.decide(delivery, terms, route, outcome);
-            report.decided(delivery, terms, route, outcome, decision);
+            DeliveryReport.decided(delivery, terms, route, outcome, decision);
             return decision;
         });
     }

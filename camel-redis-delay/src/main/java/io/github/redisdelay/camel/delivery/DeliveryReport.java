@@ -11,7 +11,6 @@ import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.Settlement;
-import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -95,17 +94,6 @@ public final class DeliveryReport {
     }
 
     /**
-     * Logs that a delivery is about to end because its route has ended, if another one follows.
-     *
-     * @param routeId the route that worked on it; null if none did
-     */
-    void decided(Delivery delivery, MessagePolicy terms, String routeId, RouteOutcome outcome, Decision decision) {
-        if (decision.settlement() instanceof Settlement.Retry retry) {
-            again(delivery, terms.retries(), routeId, retry.delay(), outcome);
-        }
-    }
-
-    /**
      * Counts and logs an end of a delivery that Redis has carried out.
      *
      * @param completedNanoTime when its exchange had completed; 0 where nothing is measured
@@ -115,11 +103,13 @@ public final class DeliveryReport {
             meters.acknowledged(completedNanoTime);
         }
         Settlement how = decision.settlement();
+        if (decision.why() != null && decision.why().expired()) {
+            add(Event.EXPIRED);
+        }
         if (how instanceof Settlement.Retry) {
             add(Event.RETRIED);
         } else if (how instanceof Settlement.DeadLetter) {
             add(Event.DEAD_LETTERED);
-            count(decision.why());
             DeadLetterId letter = delivery.deadLetterId();
             if (letter != null) {
                 logGivenUp(
@@ -128,14 +118,7 @@ public final class DeliveryReport {
             onDeadLetter.run();
         } else if (how instanceof Settlement.Drop) {
             add(Event.DROPPED);
-            count(decision.why());
             logGivenUp(delivery, routeId, decision.why(), "dropped, as " + decision.option() + " says");
-        }
-    }
-
-    private void count(Decision.Reason why) {
-        if (why.expired()) {
-            add(Event.EXPIRED);
         }
     }
 
@@ -151,9 +134,17 @@ public final class DeliveryReport {
                 why.trace());
     }
 
-    /** Logs the end of an attempt that is followed by another one. */
-    private static void again(
-            Delivery delivery, RetryPolicy retries, String routeId, Duration delay, RouteOutcome outcome) {
+    /**
+     * Logs that a delivery is about to end because its route has ended, if another one follows.
+     *
+     * @param routeId the route that worked on it; null if none did
+     */
+    static void decided(
+            Delivery delivery, MessagePolicy terms, String routeId, RouteOutcome outcome, Decision decision) {
+        if (!(decision.settlement() instanceof Settlement.Retry retry)) {
+            return;
+        }
+        RetryPolicy retries = terms.retries();
         boolean expected = !outcome.failed() && outcome.unreadable() == null; // the route asked for it
         if (expected || outcome.batchLogged() ? !LOG.isDebugEnabled() : !LOG.isWarnEnabled()) {
             return;
@@ -165,7 +156,7 @@ public final class DeliveryReport {
         line.append(outcome.failed() ? " failed" : " asked for another delivery")
                 .append(on(routeId))
                 .append(", again in ")
-                .append(Durations.text(delay));
+                .append(Durations.text(retry.delay()));
         if (outcome.unreadable() != null) {
             line.append(" as the redelivery policy says: ").append(oneLine(outcome.unreadable()));
         } else if (outcome.retryAfter() != null) {

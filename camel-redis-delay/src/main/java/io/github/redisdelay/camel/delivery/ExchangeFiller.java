@@ -2,7 +2,7 @@
 package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
-import io.github.redisdelay.camel.message.FailureHeaders;
+import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.Delivery;
@@ -67,7 +67,7 @@ public final class ExchangeFiller {
         message.setPayloadForTrait(
                 MessageTrait.REDELIVERY,
                 delivery.attempt() > 1 ? RedeliveryTraitPayload.IS_REDELIVERY : RedeliveryTraitPayload.NON_REDELIVERY);
-        Map<String, Object> failure = FailureHeaders.of(delivery.lastFailure(), received.isOfDeadLetters());
+        Map<String, Object> failure = FailureRecord.headers(delivery.lastFailure(), received.isOfDeadLetters());
         failure.forEach(message::setHeader);
         if (received.isOfDeadLetters()) {
             message.setHeader(RedisDelayConstants.DEAD_LETTER_ID, delivery.id());

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.message;
 
+import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.queue.Settlement;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
 import org.apache.camel.util.json.DeserializationException;
 import org.apache.camel.util.json.JsonObject;
 import org.apache.camel.util.json.Jsoner;
@@ -55,6 +59,7 @@ public record FailureRecord(
 
     private static final int MAX_NAME_BYTES = 300;
     private static final int MAX_REASON_BYTES = 1000;
+    private static final char ELLIPSIS = '…';
 
     /**
      * Reads a record. Others can write to Redis, too, so nothing is expected of its text.
@@ -104,54 +109,53 @@ public record FailureRecord(
     }
 
     public byte[] encode() {
-        StringBuilder json = new StringBuilder(200);
-        json.append("{\"attempt\":").append(attempt);
-        add(json, "host", host == null ? "unknown" : host, MAX_NAME_BYTES);
-        add(json, "time", time.truncatedTo(ChronoUnit.MILLIS).toString(), MAX_NAME_BYTES);
-        add(json, "routeId", routeId, MAX_NAME_BYTES);
-        add(json, "reason", reason, MAX_REASON_BYTES);
-        add(json, "exception", exception, MAX_NAME_BYTES);
-        add(json, "message", message, MAX_BYTES - 20 - bytes(json).length);
-        return bytes(json.append('}'));
+        JsonObject json = new JsonObject();
+        json.put("attempt", attempt);
+        put(json, "host", host == null ? "unknown" : host, MAX_NAME_BYTES);
+        put(json, "time", time.truncatedTo(ChronoUnit.MILLIS).toString(), MAX_NAME_BYTES);
+        put(json, "routeId", routeId, MAX_NAME_BYTES);
+        put(json, "reason", reason, MAX_REASON_BYTES);
+        put(json, "exception", exception, MAX_NAME_BYTES);
+        put(json, "message", message, MAX_BYTES - 20 - bytes(json.toJson()).length);
+        return bytes(json.toJson());
     }
 
-    private static void add(StringBuilder json, String member, String value, int maxBytes) {
+    /** Puts a text there, cut so that it takes at most so many bytes. */
+    private static void put(JsonObject json, String member, String value, int most) {
         if (value != null) {
-            json.append(",\"").append(member).append("\":\"");
-            json.append(escaped(value, maxBytes)).append('"');
-        }
-    }
-
-    private static byte[] bytes(CharSequence text) {
-        return text.toString().getBytes(StandardCharsets.UTF_8);
-    }
-
-    /** The text as the inside of a JSON string of at most so many bytes. */
-    private static String escaped(String text, int maxBytes) {
-        StringBuilder escaped = new StringBuilder();
-        int bytes = 0;
-        int limit = maxBytes - 3; // the ellipsis
-        for (int i = 0; i < text.length(); ) {
-            int c = text.codePointAt(i);
-            String part = escaped(c);
-            int length = part.getBytes(StandardCharsets.UTF_8).length;
-            if (bytes + length > limit) {
-                return escaped.append('…').toString();
+            String text = value.length() <= most ? value : value.substring(0, most) + ELLIPSIS;
+            while (bytes(Jsoner.escape(text)).length > most) {
+                text = text.substring(0, text.length() - 2 - text.length() / 16) + ELLIPSIS;
             }
-            escaped.append(part);
-            bytes += length;
-            i += Character.charCount(c);
+            json.put(member, text);
         }
-        return escaped.toString();
     }
 
-    private static String escaped(int c) {
-        if (c == '"' || c == '\\') {
-            return "\\" + (char) c;
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * The headers that tell a route about the last failure of a message; none if it cannot be read.
+     *
+     * @param failure a record as it is stored; empty if there was no failure
+     * @param deadLetter whether the message is a dead letter, whose reason is a header, too
+     */
+    public static Map<String, Object> headers(byte[] failure, boolean deadLetter) {
+        Map<String, Object> headers = new LinkedHashMap<>();
+        FailureRecord record = decode(failure);
+        if (record != null) {
+            headers.put(RedisDelayConstants.FAILURE_EXCEPTION, record.exception);
+            headers.put(RedisDelayConstants.FAILURE_MESSAGE, record.message);
+            headers.put(RedisDelayConstants.FAILURE_ROUTE_ID, record.routeId);
+            headers.put(RedisDelayConstants.FAILURE_HOST, record.host);
+            headers.put(RedisDelayConstants.FAILURE_ATTEMPTS, record.attempt > 0 ? record.attempt : null);
+            headers.put(
+                    RedisDelayConstants.FAILURE_TIME,
+                    record.time.equals(Instant.EPOCH) ? null : record.time.toEpochMilli());
+            headers.put(RedisDelayConstants.DEAD_LETTER_REASON, deadLetter ? record.reason : null);
+            headers.values().removeIf(Objects::isNull);
         }
-        if (c < 0x20 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)) {
-            return String.format("\\u%04x", c);
-        }
-        return Character.toString(c);
+        return headers;
     }
 }

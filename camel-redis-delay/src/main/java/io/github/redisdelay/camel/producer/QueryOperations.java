@@ -179,7 +179,6 @@ public record QueryOperations(
         Map<String, Object> told =
                 StoredMessageReader.headersOf(stored.info(), found.get().dead());
         told.remove(RedisDelayConstants.DEAD_LETTER_REASON);
-        told.remove(RedisDelayConstants.PRIORITY); // it would be that of what the route sends next
         told.forEach(message::setHeader);
     }
 
@@ -214,6 +213,7 @@ public record QueryOperations(
                     String name = header.substring(OwnHeaders.PREFIX.length());
                     entry.put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value);
                 });
+        entry.put("priority", info.priority());
         return entry;
     }
 

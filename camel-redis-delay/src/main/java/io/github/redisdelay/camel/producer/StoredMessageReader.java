@@ -3,7 +3,7 @@ package io.github.redisdelay.camel.producer;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.delivery.ExchangeFiller;
-import io.github.redisdelay.camel.message.FailureHeaders;
+import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DeadLetterId;
@@ -37,12 +37,12 @@ public final class StoredMessageReader {
     }
 
     /**
-     * The headers of a message.
+     * The headers of a message, without its priority: that would be the priority of what a route sends next.
      *
      * @param dead whether it is a dead letter
      */
     public static Map<String, Object> headersOf(MessageInfo info, boolean dead) {
-        Map<String, Object> failure = FailureHeaders.of(info.lastFailure(), dead);
+        Map<String, Object> failure = FailureRecord.headers(info.lastFailure(), dead);
         Map<String, Object> headers = new LinkedHashMap<>();
         headers.put(RedisDelayConstants.MESSAGE_ID, dead ? DeadLetterId.messageIdOf(info.id()) : info.id());
         if (dead) {
@@ -56,7 +56,6 @@ public final class StoredMessageReader {
         headers.put(
                 RedisDelayConstants.ATTEMPT,
                 dead ? failure.get(RedisDelayConstants.FAILURE_ATTEMPTS) : (Object) info.attempts());
-        headers.put(RedisDelayConstants.PRIORITY, info.priority());
         if (info.redeliveryReason() != RedeliveryReason.NONE) {
             headers.put(RedisDelayConstants.REDELIVERY_REASON, ExchangeFiller.text(info.redeliveryReason()));
         }

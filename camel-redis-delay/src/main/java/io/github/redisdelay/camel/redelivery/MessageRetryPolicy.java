@@ -6,10 +6,11 @@ import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.HeaderValues;
 import io.github.redisdelay.camel.option.OptionValues;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.camel.Message;
 
 /**
@@ -20,29 +21,35 @@ import org.apache.camel.Message;
  * <pre>{@code maximumRedeliveries=5;redeliveryDelays=15000,180000,600000}</pre>
  *
  * <p>Names are {@code maximumRedeliveries}, {@code redeliveryDelay}, {@code backOffMultiplier}, {@code
- * maximumRedeliveryDelay} and {@code redeliveryDelays}; durations are whole milliseconds. Each is null if it is not said.
+ * maximumRedeliveryDelay} and {@code redeliveryDelays}; durations are whole milliseconds. What is not said is missing.
  */
-public record MessageRetryPolicy(
-        Integer maximumRedeliveries,
-        Duration redeliveryDelay,
-        Double backOffMultiplier,
-        Duration maximumRedeliveryDelay,
-        List<Duration> redeliveryDelays) {
+public record MessageRetryPolicy(Map<Value, Object> values) {
 
     /** The longest stored policy; others may have written any. It is some thousands of steps. */
     private static final int MAX_LENGTH = 65_536;
 
-    private static final MessageRetryPolicy NOTHING = new MessageRetryPolicy(null, null, null, null, null);
-
-    private static final String MAXIMUM_REDELIVERIES = "maximumRedeliveries";
-    private static final String REDELIVERY_DELAY = "redeliveryDelay";
-    private static final String BACK_OFF_MULTIPLIER = "backOffMultiplier";
-    private static final String MAXIMUM_REDELIVERY_DELAY = "maximumRedeliveryDelay";
-    private static final String REDELIVERY_DELAYS = "redeliveryDelays";
-
     /** Reads a value, and names what it belongs to if it cannot be read. */
-    private interface Reader<T> {
-        T read(String what, Object value);
+    private interface Reader {
+        Object read(String what, Object value);
+    }
+
+    /** A value that a policy may have. */
+    enum Value {
+        MAXIMUM("maximumRedeliveries", RedisDelayConstants.MAXIMUM_REDELIVERIES, MessageRetryPolicy::maximum),
+        DELAY("redeliveryDelay", RedisDelayConstants.REDELIVERY_DELAY, Durations::of),
+        MULTIPLIER("backOffMultiplier", RedisDelayConstants.BACK_OFF_MULTIPLIER, MessageRetryPolicy::multiplier),
+        MAXIMUM_DELAY("maximumRedeliveryDelay", RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, Durations::of),
+        DELAYS("redeliveryDelays", RedisDelayConstants.REDELIVERY_DELAYS, Durations::list);
+
+        private final String stored;
+        private final String header;
+        private final Reader reader;
+
+        Value(String stored, String header, Reader reader) {
+            this.stored = stored;
+            this.header = header;
+            this.reader = reader;
+        }
     }
 
     /**
@@ -52,32 +59,25 @@ public record MessageRetryPolicy(
      * @throws IllegalArgumentException naming the header and its value
      */
     public static MessageRetryPolicy ofHeaders(Message message) {
-        if (!message.hasHeaders()) {
-            return null;
+        Map<Value, Object> found = new EnumMap<>(Value.class);
+        for (Value value : Value.values()) {
+            Object asked = HeaderValues.of(message, value.header);
+            if (asked != null) {
+                found.put(value, value.reader.read("header '" + value.header + "'", asked));
+            }
         }
-        MessageRetryPolicy policy = new MessageRetryPolicy(
-                header(message, RedisDelayConstants.MAXIMUM_REDELIVERIES, MessageRetryPolicy::maximum),
-                header(message, RedisDelayConstants.REDELIVERY_DELAY, Durations::of),
-                header(message, RedisDelayConstants.BACK_OFF_MULTIPLIER, MessageRetryPolicy::multiplier),
-                header(message, RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, Durations::of),
-                header(message, RedisDelayConstants.REDELIVERY_DELAYS, Durations::list));
-        if (policy.redeliveryDelay != null && policy.redeliveryDelays != null) {
+        if (found.containsKey(Value.DELAY) && found.containsKey(Value.DELAYS)) {
             throw new IllegalArgumentException("headers '" + RedisDelayConstants.REDELIVERY_DELAY + "' and '"
                     + RedisDelayConstants.REDELIVERY_DELAYS + "' are both set: set one of them");
         }
-        if (policy.redeliveryDelay != null
-                && policy.maximumRedeliveryDelay != null
-                && policy.redeliveryDelay.compareTo(policy.maximumRedeliveryDelay) > 0) {
-            throw new IllegalArgumentException("header '" + RedisDelayConstants.REDELIVERY_DELAY + "' is "
-                    + policy.redeliveryDelay + ", longer than header '" + RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY
-                    + "', which is " + policy.maximumRedeliveryDelay + ": make that one longer too");
+        if (found.get(Value.DELAY) instanceof Duration delay
+                && found.get(Value.MAXIMUM_DELAY) instanceof Duration longest
+                && delay.compareTo(longest) > 0) {
+            throw new IllegalArgumentException("header '" + RedisDelayConstants.REDELIVERY_DELAY + "' is " + delay
+                    + ", longer than header '" + RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY + "', which is " + longest
+                    + ": make that one longer too");
         }
-        return policy.equals(NOTHING) ? null : policy;
-    }
-
-    private static <T> T header(Message message, String name, Reader<T> reader) {
-        Object value = HeaderValues.of(message, name);
-        return value == null ? null : reader.read("header '" + name + "'", value);
+        return found.isEmpty() ? null : new MessageRetryPolicy(found);
     }
 
     /**
@@ -90,30 +90,25 @@ public record MessageRetryPolicy(
             throw new IllegalArgumentException("the message's retry policy has " + text.length()
                     + " characters: at most " + MAX_LENGTH + " are read");
         }
-        Map<String, String> values = new LinkedHashMap<>();
+        Map<Value, Object> found = new EnumMap<>(Value.class);
         for (String pair : text.split(";", -1)) {
             int at = pair.indexOf('=');
-            if (at < 0 || values.put(pair.substring(0, at), pair.substring(at + 1)) != null) {
+            String name = pair.substring(0, Math.max(0, at));
+            Value value = Stream.of(Value.values())
+                    .filter(each -> each.stored.equals(name))
+                    .findFirst()
+                    .orElse(null);
+            if (at < 0 || found.containsKey(value)) {
                 throw new IllegalArgumentException("the message's retry policy '" + OptionValues.shown(text)
                         + "' cannot be read: it must be name=value pairs with ; between them, each name once");
             }
+            if (value == null) {
+                throw new IllegalArgumentException("the message's retry policy '" + OptionValues.shown(text) + "' has '"
+                        + OptionValues.shown(name) + "', which is not known");
+            }
+            found.put(value, value.reader.read("'" + name + "' of the message's retry policy", pair.substring(at + 1)));
         }
-        MessageRetryPolicy policy = new MessageRetryPolicy(
-                stored(values, MAXIMUM_REDELIVERIES, MessageRetryPolicy::maximum),
-                stored(values, REDELIVERY_DELAY, Durations::of),
-                stored(values, BACK_OFF_MULTIPLIER, MessageRetryPolicy::multiplier),
-                stored(values, MAXIMUM_REDELIVERY_DELAY, Durations::of),
-                stored(values, REDELIVERY_DELAYS, Durations::list));
-        if (!values.isEmpty()) {
-            throw new IllegalArgumentException("the message's retry policy '" + OptionValues.shown(text) + "' has '"
-                    + OptionValues.shown(values.keySet().iterator().next()) + "', which is not known");
-        }
-        return policy;
-    }
-
-    private static <T> T stored(Map<String, String> values, String name, Reader<T> reader) {
-        String value = values.remove(name);
-        return value == null ? null : reader.read("'" + name + "' of the message's retry policy", value);
+        return new MessageRetryPolicy(found);
     }
 
     private static Integer maximum(String what, Object value) {
@@ -134,33 +129,27 @@ public record MessageRetryPolicy(
     }
 
     /**
-     * The policy as it is stored; empty if it says nothing.
+     * The policy as it is stored.
      *
      * @throws IllegalArgumentException if that is too long to be read again
      */
     public String encode() {
-        Map<String, Object> values = new LinkedHashMap<>();
-        values.put(MAXIMUM_REDELIVERIES, maximumRedeliveries);
-        values.put(REDELIVERY_DELAY, redeliveryDelay == null ? null : redeliveryDelay.toMillis());
-        values.put(BACK_OFF_MULTIPLIER, backOffMultiplier);
-        values.put(MAXIMUM_REDELIVERY_DELAY, maximumRedeliveryDelay == null ? null : maximumRedeliveryDelay.toMillis());
-        values.put(
-                REDELIVERY_DELAYS,
-                redeliveryDelays == null
-                        ? null
-                        : redeliveryDelays.stream()
-                                .map(step -> Long.toString(step.toMillis()))
-                                .collect(Collectors.joining(",")));
         String text = values.entrySet().stream()
-                .filter(value -> value.getValue() != null)
-                .map(value -> value.getKey() + "=" + value.getValue())
+                .map(each -> each.getKey().stored + "=" + text(each.getValue()))
                 .collect(Collectors.joining(";"));
         if (text.length() > MAX_LENGTH) {
-            throw new IllegalArgumentException(
-                    "header '" + RedisDelayConstants.REDELIVERY_DELAYS + "' has " + redeliveryDelays.size()
-                            + " steps: give fewer; as text they may have " + MAX_LENGTH + " characters");
+            throw new IllegalArgumentException("header '" + RedisDelayConstants.REDELIVERY_DELAYS + "' has "
+                    + or(Value.DELAYS, List.of()).size() + " steps: give fewer; as text they may have " + MAX_LENGTH
+                    + " characters");
         }
         return text;
+    }
+
+    private static String text(Object value) {
+        if (value instanceof List<?> steps) {
+            return steps.stream().map(MessageRetryPolicy::text).collect(Collectors.joining(","));
+        }
+        return value instanceof Duration delay ? Long.toString(delay.toMillis()) : value.toString();
     }
 
     /**
@@ -168,32 +157,27 @@ public record MessageRetryPolicy(
      * their number, and a delay without steps sets the consumer's steps aside.
      */
     RetryPolicy over(RetryPolicy other) {
-        List<Duration> steps = redeliveryDelays;
-        if (steps == null) {
-            steps = redeliveryDelay == null ? other.redeliveryDelays() : List.of();
-        }
-        int maximum = other.maximumRedeliveries();
-        if (maximumRedeliveries != null) {
-            maximum = maximumRedeliveries;
-        } else if (redeliveryDelays != null) {
-            maximum = redeliveryDelays.size();
-        }
-        Duration delay = redeliveryDelay == null ? other.redeliveryDelay() : redeliveryDelay;
-        Duration longest = maximumRedeliveryDelay == null ? other.maximumRedeliveryDelay() : maximumRedeliveryDelay;
+        boolean ownDelay = values.containsKey(Value.DELAY);
+        List<Duration> steps = or(Value.DELAYS, ownDelay ? List.of() : other.redeliveryDelays());
+        boolean ownSteps = values.containsKey(Value.DELAYS);
+        int maximum = or(Value.MAXIMUM, ownSteps ? (Integer) steps.size() : (Integer) other.maximumRedeliveries());
+        Duration delay = or(Value.DELAY, other.redeliveryDelay());
+        Duration longest = or(Value.MAXIMUM_DELAY, other.maximumRedeliveryDelay());
         if (delay.compareTo(longest) > 0) {
             // The two may come from different places: what the message says counts.
-            if (maximumRedeliveryDelay == null) {
-                longest = delay;
-            } else {
+            if (values.containsKey(Value.MAXIMUM_DELAY)) {
                 delay = longest;
+            } else {
+                longest = delay;
             }
         }
-        return new RetryPolicy(
-                maximum,
-                delay,
-                backOffMultiplier == null ? other.backOffMultiplier() : backOffMultiplier,
-                longest,
-                other.redeliveryJitter(),
-                steps);
+        double multiplier = or(Value.MULTIPLIER, other.backOffMultiplier());
+        return new RetryPolicy(maximum, delay, multiplier, longest, other.redeliveryJitter(), steps);
+    }
+
+    /** What the policy says, or else the consumer's value. */
+    @SuppressWarnings("unchecked") // the reader of a value gives its type
+    private <T> T or(Value value, T other) {
+        return (T) values.getOrDefault(value, other);
     }
 }

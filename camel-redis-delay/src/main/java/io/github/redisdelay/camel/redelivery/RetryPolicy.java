@@ -15,7 +15,7 @@ import java.util.random.RandomGenerator;
  * {@code redeliveryJitter}, so that messages which failed together do not all come back together. After {@value
  * #ATTEMPTS_WITHOUT_PAUSE} attempts it is {@link #SHORTEST_PAUSE} at least.
  *
- * <p>{@code OptionReader.retries} reads it from the options, {@code QueueDeliveryPolicy.decide} applies it.
+ * <p>{@code OptionReader.retries} reads it from the options, {@code DeliveryPolicy.decide} applies it.
  *
  * @param maximumRedeliveries how many deliveries may follow the first one; -1 for any number
  * @param redeliveryDelay the delay after the first attempt

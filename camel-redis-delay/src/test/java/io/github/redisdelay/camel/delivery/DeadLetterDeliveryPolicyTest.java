@@ -10,6 +10,7 @@ import io.github.redisdelay.camel.fake.RecordingDelivery;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.monitor.Meters;
 import java.time.Instant;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.camel.Exchange;
@@ -31,8 +32,8 @@ class DeadLetterDeliveryPolicyTest {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         options.setRedeliveryJitter(0);
         options.setMaximumRedeliveryDelay("5m");
-        policy =
-                new DeadLetterDeliveryPolicy(new OptionReader(options).retries().withoutLimit(), () -> 0L);
+        options.setState("dead");
+        policy = new OptionReader(options).consumer(Set.of()).policy();
     }
 
     private static RecordingDelivery delivery(int attempt) {

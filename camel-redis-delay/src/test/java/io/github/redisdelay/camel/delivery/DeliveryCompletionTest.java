@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.camel.Exchange;
@@ -46,13 +47,10 @@ class DeliveryCompletionTest {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         options.setMaximumRedeliveries(2);
         options.setRedeliveryJitter(0);
-        return new QueueDeliveryPolicy(
-                new OptionReader(options).retries(),
-                deadLetter,
-                keepExpired,
-                "host",
-                InstantSource.fixed(Instant.EPOCH),
-                () -> 0L);
+        options.setDeadLetter(deadLetter);
+        options.setOnExpiry(keepExpired ? "dead" : "drop");
+        return new DeliveryPolicy(
+                new OptionReader(options).consumer(Set.of()), "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
     }
 
     private DeliveryCompletion admit(RecordingDelivery delivery) {

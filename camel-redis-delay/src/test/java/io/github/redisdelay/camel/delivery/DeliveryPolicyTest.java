@@ -14,10 +14,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The decisions of both policies as tables: what came, how its route ended, what is decided. */
+/** The decisions about messages and dead letters as tables: what came, how its route ended, what is decided. */
 class DeliveryPolicyTest {
 
     /** The failure that is stored with each delivery. */
@@ -36,19 +37,11 @@ class DeliveryPolicyTest {
         options.setMaximumRedeliveries(2);
         options.setRedeliveryJitter(0);
         options.setMaximumRedeliveryDelay("5m");
-        if (kept.equals("dead letters")) {
-            return new DeadLetterDeliveryPolicy(
-                    new OptionReader(options).retries().withoutLimit(), () -> 0L);
-        }
-        boolean deadLetter = !kept.equals("nothing");
-        boolean keepExpired = !kept.equals("all but expired");
-        return new QueueDeliveryPolicy(
-                new OptionReader(options).retries(),
-                deadLetter,
-                keepExpired,
-                "host",
-                InstantSource.fixed(Instant.EPOCH),
-                () -> 0L);
+        options.setState(kept.equals("dead letters") ? "dead" : null);
+        options.setDeadLetter(!kept.equals("nothing"));
+        options.setOnExpiry(kept.equals("all but expired") ? "drop" : "dead");
+        return new DeliveryPolicy(
+                new OptionReader(options).consumer(Set.of()), "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
     }
 
     private static RecordingDelivery delivery(int attempt) {
