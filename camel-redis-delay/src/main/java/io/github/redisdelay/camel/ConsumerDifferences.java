@@ -33,7 +33,7 @@ final class ConsumerDifferences {
             DeadLetterTrimmer.Limits limits = settings.limits();
             Map<String, Object> options = new TreeMap<>();
             options.put("visibilityTimeout", claims.visibilityTimeout());
-            options.put("maximumVisibilityExtension", claims.maximumExtension());
+            options.put("maximumVisibilityExtension", claims.maximumVisibilityExtension());
             options.put("maximumRedeliveries", retries.maximumRedeliveries());
             options.put("redeliveryDelay", retries.redeliveryDelay());
             options.put("backOffMultiplier", retries.backOffMultiplier());

@@ -74,7 +74,10 @@ public record OptionReader(RedisDelayConfiguration options) {
     ClientOptions client() {
         QueueNames.check("option 'keyPrefix'", options.getKeyPrefix());
         Duration timeout = positive("requestTimeout", options.getRequestTimeout(), "");
-        return new ClientOptions(options.getKeyPrefix(), timeout, durability(timeout));
+        return ClientOptions.DEFAULTS
+                .withKeyPrefix(options.getKeyPrefix())
+                .withRequestTimeout(timeout)
+                .withDurability(durability(timeout));
     }
 
     private Durability durability(Duration requests) {
@@ -151,7 +154,11 @@ public record OptionReader(RedisDelayConfiguration options) {
                     + "': it must be from 100 milliseconds to 365 days (a bare number is milliseconds)");
         }
         Duration extension = duration("maximumVisibilityExtension", options.getMaximumVisibilityExtension());
-        return new ConsumerOptions(concurrent, messages, lease, !extension.isZero(), extension, "unnamed");
+        return ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(concurrent)
+                .withMaxMessagesPerPoll(messages)
+                .withVisibilityTimeout(lease)
+                .withMaximumVisibilityExtension(extension);
     }
 
     public RetryPolicy retries() {

@@ -2,49 +2,91 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 
-/**
- * Settings of a client, which its queues share.
- *
- * @param keyPrefix what all keys begin with; default {@value #DEFAULT_KEY_PREFIX}
- * @param requestTimeout how long a caller waits for an answer, 1 ms or more; default 5 s
- * @param durability how safe a change has to be before it counts as done; by default nothing is waited for. Its timeout must be
- *     shorter than the one of requests
- * @param listener is told of each call to Redis; null, the default, for none
- */
-public record ClientOptions(String keyPrefix, Duration requestTimeout, Durability durability, CallListener listener) {
+/** Settings of a client, which its queues share. Immutable: begin with {@link #DEFAULTS}. */
+public final class ClientOptions {
 
     public static final String DEFAULT_KEY_PREFIX = "redis-delay";
 
-    public static final ClientOptions DEFAULTS = new ClientOptions(DEFAULT_KEY_PREFIX, Duration.ofSeconds(5));
+    /** The defaults: 5 s for an answer, nothing is waited for, no listener. */
+    public static final ClientOptions DEFAULTS =
+            new ClientOptions(DEFAULT_KEY_PREFIX, Duration.ofSeconds(5), Durability.NONE, null);
 
-    public ClientOptions {
+    private final String keyPrefix;
+    private final Duration requestTimeout;
+    private final Durability durability;
+    private final CallListener listener;
+
+    private ClientOptions(String keyPrefix, Duration requestTimeout, Durability durability, CallListener listener) {
         QueueNames.check("keyPrefix", keyPrefix);
-        Objects.requireNonNull(requestTimeout, "requestTimeout");
         if (requestTimeout.toMillis() < 1) {
             throw new IllegalArgumentException(
                     "requestTimeout is " + requestTimeout + ": it must be 1 millisecond or more");
         }
-        Objects.requireNonNull(durability, "durability");
-        if (durability.waits() && durability.timeout().compareTo(requestTimeout) >= 0) {
-            throw new IllegalArgumentException("the timeout of durability is " + durability.timeout()
-                    + ": it must be shorter than requestTimeout, which is " + requestTimeout);
-        }
+        this.keyPrefix = keyPrefix;
+        this.requestTimeout = requestTimeout;
+        this.durability = Objects.requireNonNull(durability, "durability");
+        this.listener = listener;
     }
 
-    /** Options of a client whose calls nobody is told of. */
-    public ClientOptions(String keyPrefix, Duration requestTimeout, Durability durability) {
-        this(keyPrefix, requestTimeout, durability, null);
+    /** The same options with another beginning of all keys. */
+    public ClientOptions withKeyPrefix(String prefix) {
+        return new ClientOptions(prefix, requestTimeout, durability, listener);
     }
 
-    /** Options of a client that waits neither for replicas nor for the disk. */
-    public ClientOptions(String keyPrefix, Duration requestTimeout) {
-        this(keyPrefix, requestTimeout, Durability.NONE);
+    /** The same options with another time for which a caller waits for an answer, 1 ms or more. */
+    public ClientOptions withRequestTimeout(Duration timeout) {
+        return new ClientOptions(keyPrefix, timeout, durability, listener);
     }
 
-    /** The same options with a listener; null for none. */
-    public ClientOptions withListener(CallListener listener) {
-        return new ClientOptions(keyPrefix, requestTimeout, durability, listener);
+    /**
+     * The same options with what makes a change count as done. The timeout of durability must be shorter than the one of
+     * requests, which is checked when a client is made.
+     */
+    public ClientOptions withDurability(Durability wanted) {
+        return new ClientOptions(keyPrefix, requestTimeout, wanted, listener);
+    }
+
+    /** The same options with a listener to the calls to Redis; null for none. */
+    public ClientOptions withListener(CallListener calls) {
+        return new ClientOptions(keyPrefix, requestTimeout, durability, calls);
+    }
+
+    public String keyPrefix() {
+        return keyPrefix;
+    }
+
+    public Duration requestTimeout() {
+        return requestTimeout;
+    }
+
+    public Durability durability() {
+        return durability;
+    }
+
+    public CallListener listener() {
+        return listener;
+    }
+
+    private List<Object> values() {
+        return Arrays.asList(keyPrefix, requestTimeout, durability, listener);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ClientOptions that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return values().toString();
     }
 }

@@ -2,32 +2,12 @@
 package io.github.redisdelay.queue;
 
 import java.time.Duration;
-import java.util.Objects;
 
 /**
- * The options by which a consumer claims and holds messages. A consumer of Camel's has had its own options checked before,
- * in the words of a route, by {@code OptionReader}.
- *
- * @param concurrentConsumers how many messages may be worked on at a time, 1 or more
- * @param maxMessagesPerPoll how many messages a claim may take at the most, 1 to {@value #MAX_MESSAGES}; more than
- *     there are free slots are taken only by a consumer that lately worked fast enough
- * @param visibilityTimeout the lease: for how long a claimed message is hidden from other consumers unless it is
- *     extended, 100 ms or more
- * @param extendVisibility whether the leases of messages being worked on are extended, at a third of their length
- * @param maximumExtension for how long after it was begun a message's lease is extended at the most
- * @param name by which people know the consumer, shown for the messages that it holds; at most {@value
- *     #MAX_NAME_LENGTH} characters, longer ones are cut
- * @param batch how messages are put together in batches, of which {@code concurrentConsumers} may be worked on at a time;
- *     null if each is worked on by itself
+ * The options by which a consumer claims messages and keeps their leases. Immutable: begin with {@link #DEFAULTS}. A consumer
+ * of Camel's has had its own options checked before, in the words of a route, by {@code OptionReader}.
  */
-public record ConsumerOptions(
-        int concurrentConsumers,
-        int maxMessagesPerPoll,
-        Duration visibilityTimeout,
-        boolean extendVisibility,
-        Duration maximumExtension,
-        String name,
-        Batch batch) {
+public final class ConsumerOptions {
 
     /** The most messages that one claim can take. */
     public static final int MAX_MESSAGES = 256;
@@ -42,7 +22,7 @@ public record ConsumerOptions(
 
     /** The defaults: one message at a time, a prefetch of up to 200, a lease of 30 s that is extended for up to an hour. */
     public static final ConsumerOptions DEFAULTS =
-            new ConsumerOptions(1, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
+            new ConsumerOptions(1, 100, Duration.ofSeconds(30), Duration.ofHours(1), "unnamed", null);
 
     /**
      * The limits of a batch. It has bodies of 1 MB at the most, unless a single one is larger.
@@ -60,41 +40,34 @@ public record ConsumerOptions(
         }
     }
 
-    /** Options of a consumer without batches. */
-    public ConsumerOptions(
-            int concurrentConsumers,
-            int maxMessagesPerPoll,
-            Duration visibilityTimeout,
-            boolean extendVisibility,
-            Duration maximumExtension,
-            String name) {
-        this(
-                concurrentConsumers,
-                maxMessagesPerPoll,
-                visibilityTimeout,
-                extendVisibility,
-                maximumExtension,
-                name,
-                null);
-    }
+    private final int concurrentConsumers;
+    private final int maxMessagesPerPoll;
+    private final Duration visibilityTimeout;
+    private final Duration maximumVisibilityExtension;
+    private final String name;
+    private final Batch batch;
 
-    public ConsumerOptions {
-        Objects.requireNonNull(visibilityTimeout, "visibilityTimeout");
-        name = name.length() <= MAX_NAME_LENGTH ? name : name.substring(0, MAX_NAME_LENGTH);
-        Objects.requireNonNull(maximumExtension, "maximumExtension");
-        checkConcurrentConsumers(concurrentConsumers);
-        if (maxMessagesPerPoll < 1 || maxMessagesPerPoll > MAX_MESSAGES) {
+    private ConsumerOptions(
+            int concurrent, int messages, Duration lease, Duration extension, String name, Batch batch) {
+        checkConcurrentConsumers(concurrent);
+        if (messages < 1 || messages > MAX_MESSAGES) {
             throw new IllegalArgumentException(
-                    "maxMessagesPerPoll is " + maxMessagesPerPoll + ": it must be from 1 to " + MAX_MESSAGES);
+                    "maxMessagesPerPoll is " + messages + ": it must be from 1 to " + MAX_MESSAGES);
         }
-        if (visibilityTimeout.compareTo(MIN_VISIBILITY_TIMEOUT) < 0
-                || visibilityTimeout.compareTo(MAX_VISIBILITY_TIMEOUT) > 0) {
+        if (lease.compareTo(MIN_VISIBILITY_TIMEOUT) < 0 || lease.compareTo(MAX_VISIBILITY_TIMEOUT) > 0) {
             throw new IllegalArgumentException(
-                    "visibilityTimeout is " + visibilityTimeout + ": it must be from 100 milliseconds to 365 days");
+                    "visibilityTimeout is " + lease + ": it must be from 100 milliseconds to 365 days");
         }
-        if (maximumExtension.isNegative()) {
-            throw new IllegalArgumentException("maximumExtension is " + maximumExtension + ": it must not be negative");
+        if (extension.isNegative()) {
+            throw new IllegalArgumentException(
+                    "maximumVisibilityExtension is " + extension + ": it must not be negative");
         }
+        this.concurrentConsumers = concurrent;
+        this.maxMessagesPerPoll = messages;
+        this.visibilityTimeout = lease;
+        this.maximumVisibilityExtension = extension;
+        this.name = name.length() <= MAX_NAME_LENGTH ? name : name.substring(0, MAX_NAME_LENGTH);
+        this.batch = batch;
     }
 
     /**
@@ -107,5 +80,80 @@ public record ConsumerOptions(
             throw new IllegalArgumentException(
                     "concurrentConsumers is " + concurrentConsumers + ": it must be 1 or more");
         }
+    }
+
+    /** The same options with another number of messages that may be worked on at a time, 1 or more. */
+    public ConsumerOptions withConcurrentConsumers(int number) {
+        return new ConsumerOptions(
+                number, maxMessagesPerPoll, visibilityTimeout, maximumVisibilityExtension, name, batch);
+    }
+
+    /**
+     * The same options with another number of messages that a claim may take at the most, 1 to {@value #MAX_MESSAGES}. More
+     * than there are free slots are taken only by a consumer that lately worked fast enough.
+     */
+    public ConsumerOptions withMaxMessagesPerPoll(int number) {
+        return new ConsumerOptions(
+                concurrentConsumers, number, visibilityTimeout, maximumVisibilityExtension, name, batch);
+    }
+
+    /**
+     * The same options with another lease: for how long a claimed message is hidden from other consumers unless it is extended,
+     * 100 ms to 365 days. It is extended at a third of its length.
+     */
+    public ConsumerOptions withVisibilityTimeout(Duration lease) {
+        return new ConsumerOptions(
+                concurrentConsumers, maxMessagesPerPoll, lease, maximumVisibilityExtension, name, batch);
+    }
+
+    /**
+     * The same options with another time, after a message was begun, for which its lease is extended at the most; zero: leases
+     * are not extended.
+     */
+    public ConsumerOptions withMaximumVisibilityExtension(Duration extension) {
+        return new ConsumerOptions(concurrentConsumers, maxMessagesPerPoll, visibilityTimeout, extension, name, batch);
+    }
+
+    /**
+     * The same options with another name for people, shown for the messages that the consumer has leased; at most {@value
+     * #MAX_NAME_LENGTH} characters, longer ones are cut.
+     */
+    public ConsumerOptions withName(String other) {
+        return new ConsumerOptions(
+                concurrentConsumers, maxMessagesPerPoll, visibilityTimeout, maximumVisibilityExtension, other, batch);
+    }
+
+    /**
+     * The same options with batches, of which {@link #concurrentConsumers()} may be worked on at a time; null if each message is
+     * worked on by itself.
+     */
+    public ConsumerOptions withBatch(Batch limits) {
+        return new ConsumerOptions(
+                concurrentConsumers, maxMessagesPerPoll, visibilityTimeout, maximumVisibilityExtension, name, limits);
+    }
+
+    public int concurrentConsumers() {
+        return concurrentConsumers;
+    }
+
+    public int maxMessagesPerPoll() {
+        return maxMessagesPerPoll;
+    }
+
+    public Duration visibilityTimeout() {
+        return visibilityTimeout;
+    }
+
+    public Duration maximumVisibilityExtension() {
+        return maximumVisibilityExtension;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** The limits of a batch, or null. */
+    public Batch batch() {
+        return batch;
     }
 }

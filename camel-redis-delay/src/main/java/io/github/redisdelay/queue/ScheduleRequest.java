@@ -9,29 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 
-/**
- * A message to schedule.
- *
- * @param id the id, 1 to {@link #MAX_ID_BYTES} bytes of UTF-8 without control characters, or null to have one generated
- * @param due when it is due
- * @param body the bytes to store; the array must not be changed afterwards
- * @param onDuplicate what to do if the id is pending or being delivered. Always {@link DuplicatePolicy#REJECT} for a generated
- *     id: one that is in use is another message's, which must be neither replaced nor taken for this one.
- * @param supersedes the claim id of a delivery of the same id that the caller holds, whose message this one takes the
- *     place of whatever {@code onDuplicate} says; null if there is none. A claim id that no longer holds the lease
- *     grants nothing, and if the message is gone (cancelled, or finished by another delivery), this one is refused.
- * @param priority 0 to {@value #MAX_PRIORITY}: among due messages, the highest is delivered first
- * @param maximumQueueLength how many messages the queue may hold, pending or being delivered, for this one to be added;
- *     0 for any number. A message that takes the place of another one is not refused.
- */
-public record ScheduleRequest(
-        String id,
-        DueTime due,
-        byte[] body,
-        DuplicatePolicy onDuplicate,
-        ClaimId supersedes,
-        int priority,
-        long maximumQueueLength) {
+/** A message to schedule. Immutable: begin with {@link #of}. */
+public final class ScheduleRequest {
 
     /** The highest priority. */
     public static final int MAX_PRIORITY = 9;
@@ -42,17 +21,105 @@ public record ScheduleRequest(
     /** The longest id of a dead letter: a message's id, {@code @} and a time in microseconds. */
     public static final int MAX_DEAD_LETTER_ID_BYTES = MAX_ID_BYTES + 1 + 16;
 
-    public ScheduleRequest {
-        Objects.requireNonNull(due, "due");
-        Objects.requireNonNull(body, "body");
-        Objects.requireNonNull(onDuplicate, "onDuplicate");
-        if (id == null) {
-            onDuplicate = DuplicatePolicy.REJECT;
-        } else {
+    private final String id;
+    private final DueTime due;
+    private final byte[] body;
+    private final DuplicatePolicy onDuplicate;
+    private final ClaimId supersedes;
+    private final int priority;
+    private final long maximumQueueLength;
+
+    private ScheduleRequest(
+            String id,
+            DueTime due,
+            byte[] body,
+            DuplicatePolicy onDuplicate,
+            ClaimId supersedes,
+            int priority,
+            long maximumQueueLength) {
+        this.id = id;
+        this.due = Objects.requireNonNull(due, "due");
+        this.body = Objects.requireNonNull(body, "body");
+        this.onDuplicate = id == null ? DuplicatePolicy.REJECT : Objects.requireNonNull(onDuplicate, "onDuplicate");
+        this.supersedes = supersedes;
+        this.priority = priority;
+        this.maximumQueueLength = maximumQueueLength;
+    }
+
+    /**
+     * A message of priority 0 for a queue without a limit; an id in use is an error.
+     *
+     * @param id the id, 1 to {@link #MAX_ID_BYTES} bytes of UTF-8 without control characters, or null to have one generated
+     * @param body the bytes to store; the array must not be changed afterwards
+     * @param due when it is due
+     */
+    public static ScheduleRequest of(String id, byte[] body, DueTime due) {
+        if (id != null) {
             checkId(id);
         }
-        checkPriority(priority);
-        checkMaximumQueueLength(maximumQueueLength);
+        return new ScheduleRequest(id, due, body, DuplicatePolicy.REJECT, null, 0, 0);
+    }
+
+    /**
+     * The same message with another policy for an id that is in use. It stays {@link DuplicatePolicy#REJECT} for a generated
+     * id: one that is in use is another message's, which must be neither replaced nor taken for this one.
+     */
+    public ScheduleRequest withOnDuplicate(DuplicatePolicy policy) {
+        return new ScheduleRequest(id, due, body, policy, supersedes, priority, maximumQueueLength);
+    }
+
+    /**
+     * The same message in the place of a delivery of the same id, whatever the policy says.
+     *
+     * @param claim the claim id of the caller's delivery; null if there is none. One that no longer holds the lease grants
+     *     nothing, and if the message is gone (cancelled, or finished by another delivery), this one is refused.
+     */
+    public ScheduleRequest superseding(ClaimId claim) {
+        return new ScheduleRequest(id, due, body, onDuplicate, claim, priority, maximumQueueLength);
+    }
+
+    /** The same message with a priority, 0 to {@value #MAX_PRIORITY}: among due messages, the highest is delivered first. */
+    public ScheduleRequest withPriority(int number) {
+        checkPriority(number);
+        return new ScheduleRequest(id, due, body, onDuplicate, supersedes, number, maximumQueueLength);
+    }
+
+    /**
+     * The same message with a limit: how many messages the queue may hold, delayed or leased, for this one to be added; 0 for
+     * any number. A message that takes the place of another one is not refused.
+     */
+    public ScheduleRequest withMaximumQueueLength(long limit) {
+        checkMaximumQueueLength(limit);
+        return new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, limit);
+    }
+
+    public String id() {
+        return id;
+    }
+
+    public DueTime due() {
+        return due;
+    }
+
+    public byte[] body() {
+        return body;
+    }
+
+    public DuplicatePolicy onDuplicate() {
+        return onDuplicate;
+    }
+
+    /** The claim id of the delivery whose place the message takes, or null. */
+    public ClaimId supersedes() {
+        return supersedes;
+    }
+
+    public int priority() {
+        return priority;
+    }
+
+    public long maximumQueueLength() {
+        return maximumQueueLength;
     }
 
     public static void checkPriority(int priority) {
@@ -66,21 +133,6 @@ public record ScheduleRequest(
             throw new IllegalArgumentException(
                     "maximumQueueLength is " + maximumQueueLength + ": it must be 1 or more, or 0 for no limit");
         }
-    }
-
-    /** A message of priority 0 for a queue without a limit. */
-    public ScheduleRequest(String id, DueTime due, byte[] body, DuplicatePolicy onDuplicate, ClaimId supersedes) {
-        this(id, due, body, onDuplicate, supersedes, 0, 0);
-    }
-
-    /** A message with a generated id. */
-    public static ScheduleRequest of(byte[] body, DueTime due) {
-        return new ScheduleRequest(null, due, body, DuplicatePolicy.REJECT, null);
-    }
-
-    /** A message with an id; an id in use is an error. */
-    public static ScheduleRequest of(String id, byte[] body, DueTime due) {
-        return new ScheduleRequest(id, due, body, DuplicatePolicy.REJECT, null);
     }
 
     /**

@@ -166,8 +166,9 @@ class BatchIT extends ConsumerSideIT {
         AtomicInteger failures = new AtomicInteger();
         List<CompletableFuture<?>> schedules = new ArrayList<>();
         for (int i = 0; i < messages; i++) {
-            schedules.add(stored().schedule(ScheduleRequest.of(Envelope.of(i).encode(), DueTime.now()))
-                    .result());
+            schedules.add(
+                    stored().schedule(ScheduleRequest.of(null, Envelope.of(i).encode(), DueTime.now()))
+                            .result());
         }
         schedules.forEach(CompletableFuture::join);
         String options = "?redeliveryDelay=5ms&batching=true&concurrentConsumers=3&batchSize=50&batchTimeout=20ms";

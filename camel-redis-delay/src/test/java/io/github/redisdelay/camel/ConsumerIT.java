@@ -229,8 +229,9 @@ class ConsumerIT extends CamelRedisIT {
         send(uri, "x", Map.of());
         // Two consumers that die with it.
         for (int i = 0; i < 2; i++) {
-            var options = new io.github.redisdelay.queue.ConsumerOptions(
-                    1, 1, Duration.ofMillis(100), false, Duration.ZERO, "unnamed");
+            var options = io.github.redisdelay.queue.ConsumerOptions.DEFAULTS
+                    .withVisibilityTimeout(Duration.ofMillis(100))
+                    .withMaximumVisibilityExtension(Duration.ZERO);
             try (var receiver = stored().receiver(options, delivery -> {})) {
                 assertThat(receiver.receive(Duration.ofSeconds(10))).isNotNull();
             }

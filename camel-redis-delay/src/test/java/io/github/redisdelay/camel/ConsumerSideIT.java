@@ -72,7 +72,10 @@ public abstract class ConsumerSideIT extends CamelRedisIT {
 
     /** Claims a message as a consumer would that does nothing for all of its lease. */
     public static Delivery claim(DelayQueue queue, Duration lease) {
-        ConsumerOptions options = new ConsumerOptions(1, 1, lease, false, Duration.ZERO, "unnamed");
+        ConsumerOptions options = ConsumerOptions.DEFAULTS
+                .withMaxMessagesPerPoll(1)
+                .withVisibilityTimeout(lease)
+                .withMaximumVisibilityExtension(Duration.ZERO);
         try (var receiver = queue.receiver(options, delivery -> {})) {
             Delivery delivery = receiver.receive(Duration.ofSeconds(20));
             assertThat(delivery).as("a message within 20 s").isNotNull();

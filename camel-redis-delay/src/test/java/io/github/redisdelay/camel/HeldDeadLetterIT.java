@@ -181,7 +181,10 @@ class HeldDeadLetterIT extends DeadLetterSideIT {
             if (!other.isEmpty()) {
                 return;
             }
-            ConsumerOptions anHour = new ConsumerOptions(1, 1, Duration.ofHours(1), false, Duration.ZERO, "unnamed");
+            ConsumerOptions anHour = ConsumerOptions.DEFAULTS
+                    .withMaxMessagesPerPoll(1)
+                    .withVisibilityTimeout(Duration.ofHours(1))
+                    .withMaximumVisibilityExtension(Duration.ZERO);
             try (var receiver = stored().deadLetters().receiver(anHour, delivery -> {})) {
                 other.add(receiver.receive(Duration.ofSeconds(20)));
             }

@@ -65,6 +65,7 @@ class OptionsTest {
                         new MessageChoice(false, null, null, null, null),
                         null));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
+                .usingRecursiveComparison()
                 .isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS);
         assertThat(endpoint.clientOptions()).isEqualTo(io.github.redisdelay.queue.ClientOptions.DEFAULTS);
         assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries())
@@ -96,10 +97,16 @@ class OptionsTest {
                         new MessageChoice(true, "a.B", "failed", "notify", 256),
                         MessageScope.DELAYED));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
-                .isEqualTo(new io.github.redisdelay.queue.ConsumerOptions(
-                        7, 256, Duration.ofMinutes(1), true, Duration.ofHours(2), "unnamed"));
+                .usingRecursiveComparison()
+                .isEqualTo(io.github.redisdelay.queue.ConsumerOptions.DEFAULTS
+                        .withConcurrentConsumers(7)
+                        .withMaxMessagesPerPoll(256)
+                        .withVisibilityTimeout(Duration.ofMinutes(1))
+                        .withMaximumVisibilityExtension(Duration.ofHours(2)));
         assertThat(endpoint.clientOptions())
-                .isEqualTo(new io.github.redisdelay.queue.ClientOptions("shop", Duration.ofMillis(1500)));
+                .isEqualTo(io.github.redisdelay.queue.ClientOptions.DEFAULTS
+                        .withKeyPrefix("shop")
+                        .withRequestTimeout(Duration.ofMillis(1500)));
         assertThat(new OptionReader(endpoint.getConfiguration()).retries().maximumRedeliveries())
                 .isEqualTo(-1);
         assertThat(endpoint.getConfiguration().isDeadLetter()).isFalse();

@@ -285,7 +285,7 @@ class PartitionedRoutesIT extends ConsumerSideIT {
             redis.client()
                     .getKeys()
                     .delete("redis-delay:{" + queue + "}:config", "redis-delay:{" + queue + "}:dead:config");
-            stored().schedule(ScheduleRequest.of(Envelope.of("x").encode(), DueTime.after(Duration.ofHours(1))))
+            stored().schedule(ScheduleRequest.of(null, Envelope.of("x").encode(), DueTime.after(Duration.ofHours(1))))
                     .result()
                     .join();
             consumer().claims().suspend();

@@ -33,7 +33,7 @@ class PauseAndReplaceIT extends ConsumerSideIT {
             List<CompletableFuture<?>> schedules = new ArrayList<>();
             for (int i = 0; i < 50; i++) {
                 schedules.add(stored().schedule(
-                                ScheduleRequest.of(Envelope.of("before").encode(), DueTime.now()))
+                                ScheduleRequest.of(null, Envelope.of("before").encode(), DueTime.now()))
                         .result());
                 sent++;
             }
@@ -94,8 +94,9 @@ class PauseAndReplaceIT extends ConsumerSideIT {
         for (int i = 0; i < messages; i++) {
             schedule("r" + i, "old");
             // Not before: it may be waiting, being delivered, or done.
-            replacing.add(stored().schedule(new ScheduleRequest(
-                            "r" + i, DueTime.now(), Envelope.of("new").encode(), DuplicatePolicy.REPLACE, null))
+            replacing.add(stored().schedule(
+                            ScheduleRequest.of("r" + i, Envelope.of("new").encode(), DueTime.now())
+                                    .withOnDuplicate(DuplicatePolicy.REPLACE))
                     .result());
         }
         replacing.forEach(CompletableFuture::join);

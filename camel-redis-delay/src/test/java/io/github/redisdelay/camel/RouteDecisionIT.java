@@ -251,14 +251,9 @@ class RouteDecisionIT extends ConsumerSideIT {
             }
         }));
         long before = System.currentTimeMillis();
-        stored().schedule(new ScheduleRequest(
-                        "a",
-                        DueTime.now(),
-                        Envelope.of("x").encode(),
-                        io.github.redisdelay.queue.DuplicatePolicy.REJECT,
-                        null,
-                        7,
-                        0))
+        stored().schedule(ScheduleRequest.of("a", Envelope.of("x").encode(), DueTime.now())
+                        .withOnDuplicate(io.github.redisdelay.queue.DuplicatePolicy.REJECT)
+                        .withPriority(7))
                 .result()
                 .join();
         assertThat(next().getHeaders())

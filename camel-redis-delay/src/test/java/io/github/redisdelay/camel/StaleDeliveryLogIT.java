@@ -58,7 +58,7 @@ class StaleDeliveryLogIT extends ConsumerSideIT {
 
     private void replace(DueTime due) {
         byte[] later = Envelope.of("y").encode();
-        stored().schedule(new ScheduleRequest("D", due, later, DuplicatePolicy.REPLACE, null))
+        stored().schedule(ScheduleRequest.of("D", later, due).withOnDuplicate(DuplicatePolicy.REPLACE))
                 .result()
                 .join();
     }

@@ -129,7 +129,9 @@ class GuaranteesPageIT {
     private DelayQueue queue(RedisServer server, Durability durability) {
         return opened(DelayQueueClient.create(
                         connected(server),
-                        new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(20), durability)))
+                        ClientOptions.DEFAULTS
+                                .withRequestTimeout(Duration.ofSeconds(20))
+                                .withDurability(durability)))
                 .queue("orders");
     }
 
@@ -142,7 +144,13 @@ class GuaranteesPageIT {
         BlockingQueue<Delivery> deliveries = new LinkedBlockingQueue<>();
         ExecutorService threads = Executors.newSingleThreadExecutor();
         opened(threads::shutdownNow);
-        queue.consume(new ConsumerOptions(1, 1, lease, false, Duration.ZERO, "unnamed"), threads, deliveries::add);
+        queue.consume(
+                ConsumerOptions.DEFAULTS
+                        .withMaxMessagesPerPoll(1)
+                        .withVisibilityTimeout(lease)
+                        .withMaximumVisibilityExtension(Duration.ZERO),
+                threads,
+                deliveries::add);
         Delivery delivery = deliveries.poll(60, TimeUnit.SECONDS);
         assertThat(delivery).extracting(Delivery::id).isEqualTo(ID);
         return delivery;

@@ -33,7 +33,7 @@ class PaymentTimeouts implements AutoCloseable {
         client = DelayQueueClient.create(redisson, options); // such as ClientOptions.DEFAULTS
         queue = client.queue("payments");
         ConsumerOptions four =
-                new ConsumerOptions(4, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "payments on host-1");
+                ConsumerOptions.DEFAULTS.withConcurrentConsumers(4).withName("payments on host-1");
         consumer = queue.consume(four, threads, this::deliver);
     }
 

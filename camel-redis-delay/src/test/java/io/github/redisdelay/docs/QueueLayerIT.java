@@ -62,7 +62,7 @@ class QueueLayerIT {
 
     @BeforeEach
     void open() {
-        options = new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5));
+        options = ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix());
         client = DelayQueueClient.create(redis.client(), options);
         payments = client.queue("payments");
     }
@@ -206,7 +206,7 @@ class QueueLayerIT {
             Config config = new Config();
             config.useSingleServer().setAddress(arguments[0]).setConnectionMinimumIdleSize(2);
             RedissonClient redisson = Redisson.create(config);
-            ClientOptions options = new ClientOptions(arguments[1], Duration.ofSeconds(5));
+            ClientOptions options = ClientOptions.DEFAULTS.withKeyPrefix(arguments[1]);
             BlockingQueue<String> closed = new LinkedBlockingQueue<>();
             try (PaymentTimeouts timeouts = new PaymentTimeouts(redisson, options, closed::add);
                     DelayQueueClient other = DelayQueueClient.create(redisson, options)) {

@@ -65,7 +65,7 @@ final class Stage implements AutoCloseable {
         redisson = redis.client();
         component.getConfiguration().setRedisson(redisson);
         component.getConfiguration().setKeyPrefix(keyPrefix);
-        options = new ClientOptions(keyPrefix, ClientOptions.DEFAULTS.requestTimeout());
+        options = ClientOptions.DEFAULTS.withKeyPrefix(keyPrefix);
         outside = DelayQueueClient.create(redisson, options);
         context.disableJMX();
         context.setApplicationContextClassLoader(compiler.loader());

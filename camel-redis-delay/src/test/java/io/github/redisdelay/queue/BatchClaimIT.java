@@ -94,14 +94,11 @@ class BatchClaimIT extends RealQueueIT {
     @Test
     void should_hand_a_batch_to_its_handler_as_one_and_work_on_so_many_at_a_time() throws Exception {
         BlockingQueue<List<? extends Delivery>> received = new LinkedBlockingQueue<>();
-        ConsumerOptions options = new ConsumerOptions(
-                2,
-                1,
-                Duration.ofSeconds(30),
-                true,
-                HOUR,
-                "batches",
-                new ConsumerOptions.Batch(3, Duration.ofMillis(100)));
+        ConsumerOptions options = ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(2)
+                .withMaxMessagesPerPoll(1)
+                .withName("batches")
+                .withBatch(new ConsumerOptions.Batch(3, Duration.ofMillis(100)));
         scheduleMany(7, "m", LONG_AGO);
         queue.consume(options, executor, new DeliveryHandler() {
             @Override

@@ -120,7 +120,7 @@ class CheckIT extends RealQueueIT {
             AtomicBoolean failed = new AtomicBoolean();
             try (DelayQueueClient away = ClientAccess.create(
                     redis.client(),
-                    new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(20)),
+                    ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(20)),
                     (script, keys, arguments, attempt) -> {
                         boolean first = script == LuaScript.REPAIR && RepairScan.isBegin((byte[]) arguments[1]);
                         return script == LuaScript.REPAIR && first == begin && failed.compareAndSet(false, true)

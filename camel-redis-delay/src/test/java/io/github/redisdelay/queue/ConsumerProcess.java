@@ -27,11 +27,11 @@ public final class ConsumerProcess {
         Config config = new Config();
         config.useSingleServer().setAddress(arguments[0]).setConnectionMinimumIdleSize(2);
         RedissonClient redisson = Redisson.create(config);
-        DelayQueueClient client =
-                DelayQueueClient.create(redisson, new ClientOptions(arguments[1], Duration.ofSeconds(5)));
+        DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS.withKeyPrefix(arguments[1]));
         int concurrent = Integer.parseInt(arguments[4]);
-        ConsumerOptions options = new ConsumerOptions(
-                concurrent, 100, Duration.ofMillis(Long.parseLong(arguments[3])), true, Duration.ofHours(1), "unnamed");
+        ConsumerOptions options = ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(concurrent)
+                .withVisibilityTimeout(Duration.ofMillis(Long.parseLong(arguments[3])));
         boolean die = arguments[5].equals("die");
         client.queue(arguments[2]).consume(options, Executors.newCachedThreadPool(), delivery -> {
             say("begun " + delivery.id() + " " + delivery.attempt() + " " + delivery.claimedMicros());

@@ -63,7 +63,7 @@ class ConsumersIT {
     @BeforeEach
     void open() {
         gate = new GatedCaller(redis.client());
-        client = ClientAccess.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)), gate);
+        client = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()), gate);
         wakeups =
                 redis.client().getTopic(ClientAccess.consumers(client).wakeups().name(), ByteArrayCodec.INSTANCE);
     }
@@ -82,7 +82,7 @@ class ConsumersIT {
     }
 
     private static ConsumerOptions concurrent(int consumers) {
-        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
+        return ConsumerOptions.DEFAULTS.withConcurrentConsumers(consumers);
     }
 
     private int waitingTimers() {
@@ -109,7 +109,7 @@ class ConsumersIT {
         String late = redis.uniqueQueue();
         DelayQueueClient other = ClientAccess.create(
                 redis.client(),
-                new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)),
+                ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()),
                 (script, keys, arguments, attempt) -> {
                     boolean leaves = script == LuaScript.CLAIM
                             && new String((byte[]) arguments[4], StandardCharsets.US_ASCII).equals("0");
@@ -367,8 +367,8 @@ class ConsumersIT {
     void should_end_its_timer_thread_when_the_client_is_closed() {
         List<DelayQueueClient> clients = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
-            DelayQueueClient each = DelayQueueClient.create(
-                    redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)));
+            DelayQueueClient each =
+                    DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()));
             each.queue("q").consume(concurrent(1), executor, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
             clients.add(each);
         }
@@ -462,7 +462,7 @@ class ConsumersIT {
         gate.open();
         closing.join();
         try (DelayQueueClient other =
-                DelayQueueClient.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)))) {
+                DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()))) {
             assertThat(other.queue(queue.name()).admin().consumers().get()).isEmpty();
         }
     }
@@ -484,7 +484,7 @@ class ConsumersIT {
         gate.open();
         closing.join();
         try (DelayQueueClient other =
-                DelayQueueClient.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)))) {
+                DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()))) {
             QueueStats stats = other.queue(queue.name()).admin().stats().get();
             assertThat(stats.leased()).as("messages that nobody works on").isZero();
             assertThat(stats.overdue()).isEqualTo(5);

@@ -77,11 +77,14 @@ class DelayQueueIT {
     }
 
     private static ConsumerOptions concurrent(int consumers) {
-        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
+        return ConsumerOptions.DEFAULTS.withConcurrentConsumers(consumers);
     }
 
     private static ConsumerOptions leased(Duration lease, boolean extend) {
-        return new ConsumerOptions(10, 100, lease, extend, Duration.ofHours(1), "unnamed");
+        return ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(10)
+                .withVisibilityTimeout(lease)
+                .withMaximumVisibilityExtension(extend ? Duration.ofHours(1) : Duration.ZERO);
     }
 
     private Delivery next(BlockingQueue<Delivery> received) throws InterruptedException {
@@ -105,7 +108,7 @@ class DelayQueueIT {
     void should_deliver_what_was_scheduled_when_it_is_due_and_leave_nothing() throws Exception {
         BlockingQueue<Delivery> received = consume(ConsumerOptions.DEFAULTS);
         ScheduleResult result = queue.schedule(
-                        ScheduleRequest.of(bytes("hello"), DueTime.after(Duration.ofMillis(200))))
+                        ScheduleRequest.of(null, bytes("hello"), DueTime.after(Duration.ofMillis(200))))
                 .result()
                 .get();
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
@@ -128,7 +131,7 @@ class DelayQueueIT {
         Instant due = Instant.now().minusSeconds(1);
         List<String> ids = new ArrayList<>();
         for (int i = 0; i < 500; i++) {
-            ids.add(queue.schedule(ScheduleRequest.of(bytes("m" + i), DueTime.at(due)))
+            ids.add(queue.schedule(ScheduleRequest.of(null, bytes("m" + i), DueTime.at(due)))
                     .result()
                     .get()
                     .id());
@@ -316,12 +319,13 @@ class DelayQueueIT {
                 .cause()
                 .isInstanceOf(DuplicateMessageException.class)
                 .hasMessageContaining("'a' is already pending");
-        assertThat(queue.schedule(new ScheduleRequest("a", later, bytes("3"), DuplicatePolicy.IGNORE, null))
+        assertThat(queue.schedule(ScheduleRequest.of("a", bytes("3"), later).withOnDuplicate(DuplicatePolicy.IGNORE))
                         .result()
                         .get()
                         .outcome())
                 .isEqualTo(ScheduleOutcome.IGNORED);
-        assertThat(queue.schedule(new ScheduleRequest("a", DueTime.now(), bytes("4"), DuplicatePolicy.REPLACE, null))
+        assertThat(queue.schedule(ScheduleRequest.of("a", bytes("4"), DueTime.now())
+                                .withOnDuplicate(DuplicatePolicy.REPLACE))
                         .result()
                         .get()
                         .outcome())
@@ -336,7 +340,7 @@ class DelayQueueIT {
                 .isInstanceOf(DuplicateMessageException.class)
                 .hasMessageContaining("being delivered");
         ScheduleResult result = queue.schedule(
-                        new ScheduleRequest("a", DueTime.now(), bytes("6"), DuplicatePolicy.REJECT, delivery.claimId()))
+                        ScheduleRequest.of("a", bytes("6"), DueTime.now()).superseding(delivery.claimId()))
                 .result()
                 .get();
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
@@ -425,18 +429,18 @@ class DelayQueueIT {
     @Test
     void should_take_what_callbacks_schedule_without_blocking_them() throws Exception {
         // However long all of them take.
-        use(new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(60)));
+        use(ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(60)));
         int count = 40_000;
         byte[] body = new byte[3_000];
         CountDownLatch done = new CountDownLatch(2 * count);
         AtomicReference<Throwable> failure = new AtomicReference<>();
         for (int i = 0; i < count; i++) {
-            queue.schedule(ScheduleRequest.of(body, DueTime.after(Duration.ofHours(1))))
+            queue.schedule(ScheduleRequest.of(null, body, DueTime.after(Duration.ofHours(1))))
                     .result()
                     .whenComplete((first, error) -> {
                         done.countDown();
                         failure.compareAndSet(null, error);
-                        queue.schedule(ScheduleRequest.of(body, DueTime.after(Duration.ofHours(1))))
+                        queue.schedule(ScheduleRequest.of(null, body, DueTime.after(Duration.ofHours(1))))
                                 .result()
                                 .whenComplete((second, another) -> {
                                     failure.compareAndSet(null, another);
@@ -470,7 +474,7 @@ class DelayQueueIT {
                         String waiting = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, "denied-" + denied)
                                 .key("waiters");
                         admin.getScoredSortedSet(waiting, StringCodec.INSTANCE).add(9e15, "c0 channel");
-                        assertThatThrownBy(() -> own.schedule(ScheduleRequest.of(bytes("x"), DueTime.now()))
+                        assertThatThrownBy(() -> own.schedule(ScheduleRequest.of(null, bytes("x"), DueTime.now()))
                                         .result()
                                         .get())
                                 .hasMessageContaining("refused the request");

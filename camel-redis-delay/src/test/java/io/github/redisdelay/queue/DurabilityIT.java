@@ -82,7 +82,7 @@ class DurabilityIT {
     }
 
     private static ClientOptions options(Durability durability) {
-        return new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(20), durability);
+        return ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(20)).withDurability(durability);
     }
 
     private void use(ClientOptions options) {
@@ -636,7 +636,7 @@ class DurabilityIT {
                 queue.cancel("a"),
                 queue.reschedule("b", later),
                 queue.promote("c"),
-                queue.schedule(new ScheduleRequest("d", later, new byte[] {2}, DuplicatePolicy.REPLACE, null)),
+                queue.schedule(ScheduleRequest.of("d", new byte[] {2}, later).withOnDuplicate(DuplicatePolicy.REPLACE)),
                 schedule("e"),
                 queue.redrive(onlyDeadLetter()),
                 queue.admin().pause());
@@ -690,9 +690,12 @@ class DurabilityIT {
         assertThatThrownBy(() -> new Durability(-1, false, SHORT)).hasMessage("replicas is -1: it must be 0 or more");
         assertThatThrownBy(() -> new Durability(1, false, Duration.ZERO))
                 .hasMessage("timeout is PT0S: it must be 1 millisecond or more");
-        assertThatThrownBy(() -> new ClientOptions("p", SHORT, new Durability(1, false, SHORT)))
+        ClientOptions options = ClientOptions.DEFAULTS
+                .withDurability(new Durability(1, false, SHORT))
+                .withRequestTimeout(SHORT);
+        assertThatThrownBy(() -> DelayQueueClient.create(redisson, options))
                 .hasMessage(
                         "the timeout of durability is PT0.3S: it must be shorter than requestTimeout, which is PT0.3S");
-        assertThat(new ClientOptions("p", SHORT, Durability.NONE)).isEqualTo(new ClientOptions("p", SHORT));
+        assertThat(options.withDurability(Durability.NONE)).isEqualTo(ClientOptions.DEFAULTS.withRequestTimeout(SHORT));
     }
 }

@@ -69,7 +69,7 @@ class FleetIT extends RealQueueIT {
         private final ScriptExecutor real = new RedissonScriptExecutor(redis.client());
         final AtomicInteger claims = new AtomicInteger();
         final DelayQueueClient client = ClientAccess.create(
-                redis.client(), new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMillis(500)), this);
+                redis.client(), ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofMillis(500)), this);
         private volatile boolean cut;
 
         @Override
@@ -85,16 +85,22 @@ class FleetIT extends RealQueueIT {
 
         DelayQueueConsumer consume(int slots) {
             return client.queue(queue.name())
-                    .consume(new ConsumerOptions(slots, 100, LEASE, true, HOUR, "unnamed"), executor, delivery -> {
-                        if (cut) {
-                            return; // what it holds dies with it
-                        }
-                        delivered
-                                .computeIfAbsent(delivery.id(), id -> new AtomicInteger())
-                                .incrementAndGet();
-                        (delivery.attempt() == 1 ? late : lateAgain).add(new Late(Instant.now(), delivery.lateness()));
-                        delivery.settle(Settlement.ACKNOWLEDGE);
-                    });
+                    .consume(
+                            ConsumerOptions.DEFAULTS
+                                    .withConcurrentConsumers(slots)
+                                    .withVisibilityTimeout(LEASE),
+                            executor,
+                            delivery -> {
+                                if (cut) {
+                                    return; // what it holds dies with it
+                                }
+                                delivered
+                                        .computeIfAbsent(delivery.id(), id -> new AtomicInteger())
+                                        .incrementAndGet();
+                                (delivery.attempt() == 1 ? late : lateAgain)
+                                        .add(new Late(Instant.now(), delivery.lateness()));
+                                delivery.settle(Settlement.ACKNOWLEDGE);
+                            });
         }
 
         /** As if its machine had lost its power. */

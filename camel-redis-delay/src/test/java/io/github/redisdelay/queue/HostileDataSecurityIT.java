@@ -111,7 +111,7 @@ class HostileDataSecurityIT extends RealQueueIT {
     private Map<String, AtomicInteger> acknowledgeAll(DelayQueue from) {
         Map<String, AtomicInteger> settled = new ConcurrentHashMap<>();
         from.consume(
-                new ConsumerOptions(4, 100, Duration.ofSeconds(20), true, HOUR, "unnamed"),
+                ConsumerOptions.DEFAULTS.withConcurrentConsumers(4).withVisibilityTimeout(Duration.ofSeconds(20)),
                 executor,
                 new DeliveryHandler() {
                     @Override
@@ -565,8 +565,8 @@ class HostileDataSecurityIT extends RealQueueIT {
                                 }
                             }));
             for (int i = 0; i < 10; i++) {
-                get(own.schedule(
-                        new ScheduleRequest("healthy " + i, DueTime.now(), bytes("x"), DuplicatePolicy.REPLACE, null)));
+                get(own.schedule(ScheduleRequest.of("healthy " + i, bytes("x"), DueTime.now())
+                        .withOnDuplicate(DuplicatePolicy.REPLACE)));
             }
             int seed = round;
             await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
@@ -607,11 +607,13 @@ class HostileDataSecurityIT extends RealQueueIT {
     void should_never_execute_what_it_is_given(int which) {
         String code = CODE.get(which);
         String[] parts = {redis.uniqueQueue() + code, code};
-        ClientOptions options = new ClientOptions(redis.keyPrefix() + code, Duration.ofSeconds(5));
+        ClientOptions options = ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix() + code);
         try (DelayQueueClient client = DelayQueueClient.create(redis.client(), options)) {
             DelayQueue named = client.queue(parts[0]);
-            get(named.schedule(
-                    new ScheduleRequest(code, DueTime.now(), bytes(code), DuplicatePolicy.REPLACE, null, 3, 9)));
+            get(named.schedule(ScheduleRequest.of(code, bytes(code), DueTime.now())
+                    .withOnDuplicate(DuplicatePolicy.REPLACE)
+                    .withPriority(3)
+                    .withMaximumQueueLength(9)));
             BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
             named.consume(named(code), executor, received::add);
             await().until(() -> !received.isEmpty());
@@ -632,7 +634,8 @@ class HostileDataSecurityIT extends RealQueueIT {
                     .isOne();
             await().until(() -> !received.isEmpty());
             assertThat(get(received.poll().settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
-            get(named.schedule(new ScheduleRequest(code, IN_AN_HOUR, bytes(code), DuplicatePolicy.REPLACE, null)));
+            get(named.schedule(
+                    ScheduleRequest.of(code, bytes(code), IN_AN_HOUR).withOnDuplicate(DuplicatePolicy.REPLACE)));
             assertThat(get(named.reschedule(code, IN_AN_HOUR)).previousState()).isEqualTo(MessageState.DELAYED);
             assertThat(get(named.cancel(code)).previousState()).isEqualTo(MessageState.DELAYED);
             get(named.admin().pause());

@@ -40,7 +40,9 @@ class IdleQueuesIT extends RealQueueIT {
     private DelayQueueClient users;
 
     private DelayQueueClient newClient() {
-        return DelayQueueClient.create(redis.client(), new ClientOptions(prefix, Duration.ofSeconds(10)));
+        return DelayQueueClient.create(
+                redis.client(),
+                ClientOptions.DEFAULTS.withKeyPrefix(prefix).withRequestTimeout(Duration.ofSeconds(10)));
     }
 
     private Delivery deliver(DelayQueue from, String id, int priority) {
@@ -59,7 +61,9 @@ class IdleQueuesIT extends RealQueueIT {
     private void cancelWithPriority(String name) {
         DelayQueue of = users.queue(name);
         get(of.schedule(message("a", IN_AN_HOUR, 5)));
-        get(of.schedule(new ScheduleRequest("a", IN_AN_HOUR, bytes("b"), DuplicatePolicy.REPLACE, null, 7, 0)));
+        get(of.schedule(ScheduleRequest.of("a", bytes("b"), IN_AN_HOUR)
+                .withOnDuplicate(DuplicatePolicy.REPLACE)
+                .withPriority(7)));
         get(of.cancel("a"));
     }
 

@@ -38,7 +38,7 @@ class KilledConsumerIT {
 
     @BeforeEach
     void open() {
-        client = DelayQueueClient.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)));
+        client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()));
         queue = client.queue("orders");
     }
 
@@ -142,12 +142,15 @@ class KilledConsumerIT {
 
         Map<String, Delivery> received = new ConcurrentHashMap<>();
         ConcurrentLinkedQueue<String> twice = new ConcurrentLinkedQueue<>();
-        queue.consume(new ConsumerOptions(10, 100, lease, true, Duration.ofHours(1), "unnamed"), executor, delivery -> {
-            if (received.put(delivery.id(), delivery) != null) {
-                twice.add(delivery.id());
-            }
-            delivery.settle(Settlement.ACKNOWLEDGE);
-        });
+        queue.consume(
+                ConsumerOptions.DEFAULTS.withConcurrentConsumers(10).withVisibilityTimeout(lease),
+                executor,
+                delivery -> {
+                    if (received.put(delivery.id(), delivery) != null) {
+                        twice.add(delivery.id());
+                    }
+                    delivery.settle(Settlement.ACKNOWLEDGE);
+                });
         await().atMost(Duration.ofSeconds(60)).until(() -> {
             QueueStats stats = queue.admin().stats().get();
             return stats.delayed() + stats.leased() == 0;

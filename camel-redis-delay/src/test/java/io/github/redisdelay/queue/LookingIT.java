@@ -183,14 +183,9 @@ class LookingIT extends RealQueueIT {
         List<String> leaving = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
             String id = "m" + random.nextInt(1_000_000);
-            if (get(queue.schedule(new ScheduleRequest(
-                                    id,
-                                    new DueTime(false, random.nextInt(50)),
-                                    bytes("x"),
-                                    DuplicatePolicy.IGNORE,
-                                    null,
-                                    random.nextInt(3),
-                                    0)))
+            if (get(queue.schedule(ScheduleRequest.of(id, bytes("x"), new DueTime(false, random.nextInt(50)))
+                                    .withOnDuplicate(DuplicatePolicy.IGNORE)
+                                    .withPriority(random.nextInt(3))))
                             .outcome()
                     == ScheduleOutcome.SCHEDULED) {
                 if (i % 3 == 0) {

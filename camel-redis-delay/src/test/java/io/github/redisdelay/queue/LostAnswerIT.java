@@ -207,8 +207,9 @@ class LostAnswerIT {
             get(claim(other, otherQueue, otherClaims).settle(Settlement.ACKNOWLEDGE));
             get(otherQueue.schedule(message("a", "of another")));
         };
-        ScheduleResult result = get(queue.schedule(new ScheduleRequest(
-                "a", DueTime.now(), "x".getBytes(StandardCharsets.UTF_8), DuplicatePolicy.REPLACE, null)));
+        ScheduleResult result =
+                get(queue.schedule(ScheduleRequest.of("a", "x".getBytes(StandardCharsets.UTF_8), DueTime.now())
+                        .withOnDuplicate(DuplicatePolicy.REPLACE)));
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
         assertThat(held().messages().get("a")).endsWith("of another");
     }
@@ -398,8 +399,8 @@ class LostAnswerIT {
     @Test
     void should_supersede_once() {
         ScheduleResult result = hostile(
-                (q, delivery) -> q.schedule(new ScheduleRequest(
-                        "a", DueTime.now(), new byte[] {'n'}, DuplicatePolicy.REJECT, delivery.claimId())),
+                (q, delivery) -> q.schedule(
+                        ScheduleRequest.of("a", new byte[] {'n'}, DueTime.now()).superseding(delivery.claimId())),
                 () -> get(claim(other, otherQueue, otherClaims).settle(Settlement.ACKNOWLEDGE)));
         assertThat(result.outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
         assertThat(held().messages()).isEmpty();
@@ -408,7 +409,7 @@ class LostAnswerIT {
     @Test
     void should_know_the_outcome_after_the_caller_has_given_up() throws Exception {
         DelayQueueClient impatient = ClientAccess.create(
-                redis.client(), new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMillis(100)), caller);
+                redis.client(), ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofMillis(100)), caller);
         try {
             fates(Fate.ANSWER_LOST, Fate.LOST, Fate.LOST, Fate.LOST);
             Submission<ScheduleResult> submission =

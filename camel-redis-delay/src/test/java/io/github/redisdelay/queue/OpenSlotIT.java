@@ -75,7 +75,7 @@ class OpenSlotIT {
     /** Looks, the beginning of a check and the first use of a partitioned queue go on by themselves. */
     @Test
     void should_answer_what_is_asked_while_a_slot_is_open_when_it_is_closed() throws Exception {
-        ClientOptions options = new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(60));
+        ClientOptions options = ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(60));
         try (DelayQueueClient client = DelayQueueClient.create(redisson, options)) {
             DelayQueue queue = client.queue("looked");
             queue.schedule(ScheduleRequest.of("a", new byte[] {1}, DueTime.after(Duration.ofHours(1))))

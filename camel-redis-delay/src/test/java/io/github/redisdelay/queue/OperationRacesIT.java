@@ -92,14 +92,9 @@ class OperationRacesIT extends RealQueueIT {
                 String id = "m" + i;
                 replaced.put(
                         id,
-                        get(queue.schedule(new ScheduleRequest(
-                                        id,
-                                        DueTime.now(),
-                                        bytes("new " + id),
-                                        DuplicatePolicy.REPLACE,
-                                        null,
-                                        i % 4,
-                                        0)))
+                        get(queue.schedule(ScheduleRequest.of(id, bytes("new " + id), DueTime.now())
+                                        .withOnDuplicate(DuplicatePolicy.REPLACE)
+                                        .withPriority(i % 4)))
                                 .outcome());
             }
             awaitEmpty();

@@ -114,8 +114,9 @@ class PriorityIT extends RealQueueIT {
     void should_know_an_id_whatever_its_priority() {
         schedule("a", IN_AN_HOUR, 4);
         assertThatThrownBy(() -> schedule("a", IN_AN_HOUR, 9)).isInstanceOf(DuplicateMessageException.class);
-        assertThat(get(queue.schedule(new ScheduleRequest(
-                                "a", IN_AN_HOUR, bytes("new"), DuplicatePolicy.REPLACE, null, 9, 0)))
+        assertThat(get(queue.schedule(ScheduleRequest.of("a", bytes("new"), IN_AN_HOUR)
+                                .withOnDuplicate(DuplicatePolicy.REPLACE)
+                                .withPriority(9)))
                         .outcome())
                 .isEqualTo(ScheduleOutcome.REPLACED);
         assertThat(held("delayed:4")).isEmpty();

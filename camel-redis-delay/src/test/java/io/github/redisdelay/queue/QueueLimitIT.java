@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 class QueueLimitIT extends RealQueueIT {
 
     private static ScheduleRequest limited(String id, DuplicatePolicy policy, ClaimId supersedes, long limit) {
-        return new ScheduleRequest(id, LONG_AGO, bytes("x"), policy, supersedes, 0, limit);
+        return ScheduleRequest.of(id, bytes("x"), LONG_AGO)
+                .withOnDuplicate(policy)
+                .superseding(supersedes)
+                .withMaximumQueueLength(limit);
     }
 
     private ScheduleOutcome schedule(String id, DuplicatePolicy policy, long limit) {

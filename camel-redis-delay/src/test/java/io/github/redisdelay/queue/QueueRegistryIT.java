@@ -56,7 +56,7 @@ class QueueRegistryIT extends RealQueueIT {
 
     @BeforeEach
     void openRegistry() {
-        options = new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5));
+        options = ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix());
         registry = redis.client().getScoredSortedSet(redis.keyPrefix() + ":queues", StringCodec.INSTANCE);
         counted = counting(new RedissonScriptExecutor(redis.client()));
     }
@@ -107,7 +107,7 @@ class QueueRegistryIT extends RealQueueIT {
     }
 
     private static void schedule(DelayQueue queue) {
-        get(queue.schedule(ScheduleRequest.of(new byte[1], IN_AN_HOUR)));
+        get(queue.schedule(ScheduleRequest.of(null, new byte[1], IN_AN_HOUR)));
     }
 
     @Test

@@ -99,11 +99,11 @@ public abstract class RealQueueIT {
     }
 
     public static ScheduleRequest message(String id, DueTime due, int priority) {
-        return new ScheduleRequest(id, due, bytes("body of " + id), DuplicatePolicy.REJECT, null, priority, 0);
+        return ScheduleRequest.of(id, bytes("body of " + id), due).withPriority(priority);
     }
 
     public static ScheduleRequest message(String id, DuplicatePolicy policy) {
-        return new ScheduleRequest(id, LONG_AGO, bytes("body of " + id), policy, null);
+        return ScheduleRequest.of(id, bytes("body of " + id), LONG_AGO).withOnDuplicate(policy);
     }
 
     protected ScheduleResult schedule(String id, DueTime due) {
@@ -223,10 +223,10 @@ public abstract class RealQueueIT {
     }
 
     public static ConsumerOptions concurrent(int consumers) {
-        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, HOUR, "unnamed");
+        return ConsumerOptions.DEFAULTS.withConcurrentConsumers(consumers);
     }
 
     public static ConsumerOptions named(String name) {
-        return new ConsumerOptions(1, 100, Duration.ofSeconds(30), true, HOUR, name);
+        return ConsumerOptions.DEFAULTS.withName(name);
     }
 }

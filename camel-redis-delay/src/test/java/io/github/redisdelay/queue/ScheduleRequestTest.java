@@ -9,7 +9,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ScheduleRequestTest {
 
     private static DuplicatePolicy policy(String id, DuplicatePolicy wanted) {
-        return new ScheduleRequest(id, DueTime.now(), new byte[0], wanted, null).onDuplicate();
+        return ScheduleRequest.of(id, new byte[0], DueTime.now())
+                .withOnDuplicate(wanted)
+                .onDuplicate();
     }
 
     @ParameterizedTest

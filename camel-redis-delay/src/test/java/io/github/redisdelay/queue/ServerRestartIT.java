@@ -36,7 +36,7 @@ import org.redisson.config.Config;
 class ServerRestartIT {
 
     private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(1);
-    private static final ClientOptions IMPATIENT = new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, REQUEST_TIMEOUT);
+    private static final ClientOptions IMPATIENT = ClientOptions.DEFAULTS.withRequestTimeout(REQUEST_TIMEOUT);
 
     private final ExecutorService executor = Executors.newCachedThreadPool();
     private RedisServer server;
@@ -74,7 +74,7 @@ class ServerRestartIT {
     }
 
     private static ConsumerOptions options(int consumers, Duration lease) {
-        return new ConsumerOptions(consumers, 100, lease, true, Duration.ofHours(1), "unnamed");
+        return ConsumerOptions.DEFAULTS.withConcurrentConsumers(consumers).withVisibilityTimeout(lease);
     }
 
     /** Acknowledges what it receives and keeps count. */
@@ -154,8 +154,8 @@ class ServerRestartIT {
         server.start();
         await().atMost(Duration.ofSeconds(30))
                 .ignoreExceptions()
-                .until(() -> queue.schedule(new ScheduleRequest(
-                                        "near", DueTime.now(), bytes("x"), DuplicatePolicy.IGNORE, null))
+                .until(() -> queue.schedule(ScheduleRequest.of("near", bytes("x"), DueTime.now())
+                                        .withOnDuplicate(DuplicatePolicy.IGNORE))
                                 .result()
                                 .get()
                         != null);
@@ -199,7 +199,7 @@ class ServerRestartIT {
         assertThat(sent.outcome().get(60, TimeUnit.SECONDS).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
         use(ClientOptions.DEFAULTS);
         ScheduleResult again = queue.schedule(
-                        new ScheduleRequest("during", DueTime.now(), bytes("x"), DuplicatePolicy.IGNORE, null))
+                        ScheduleRequest.of("during", bytes("x"), DueTime.now()).withOnDuplicate(DuplicatePolicy.IGNORE))
                 .result()
                 .get(20, TimeUnit.SECONDS);
         assertThat(again.outcome()).isEqualTo(ScheduleOutcome.IGNORED);

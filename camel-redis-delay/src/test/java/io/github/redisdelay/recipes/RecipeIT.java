@@ -41,8 +41,7 @@ abstract class RecipeIT extends CamelTestSupport {
 
     @BeforeEach
     final void openClient() {
-        outside = DelayQueueClient.create(
-                redis.client(), new ClientOptions(redis.keyPrefix(), ClientOptions.DEFAULTS.requestTimeout()));
+        outside = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()));
     }
 
     @AfterEach

@@ -71,7 +71,7 @@ class StoredFormatIT {
     @BeforeEach
     void open() {
         prefix = redis.keyPrefix();
-        client = DelayQueueClient.create(redis.client(), new ClientOptions(prefix, Duration.ofSeconds(5)));
+        client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(prefix));
         context = new DefaultCamelContext();
         context.getShutdownStrategy().setTimeout(10);
         RedisDelayComponent component = new RedisDelayComponent();

@@ -36,7 +36,7 @@ public record ConsumerSettings(
      * @throws IllegalArgumentException if it is less than 1
      */
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
-        ConsumerOptions changed = options(concurrentConsumers, options.name(), null);
+        ConsumerOptions changed = options.withConcurrentConsumers(concurrentConsumers);
         return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batch, executor);
     }
 
@@ -53,17 +53,6 @@ public record ConsumerSettings(
 
     /** The options by which the queue layer claims for these exchanges. */
     public ConsumerOptions claiming(String name) {
-        return options(exchanges(), name, batch);
-    }
-
-    private ConsumerOptions options(int concurrentConsumers, String name, ConsumerOptions.Batch batch) {
-        return new ConsumerOptions(
-                concurrentConsumers,
-                options.maxMessagesPerPoll(),
-                options.visibilityTimeout(),
-                options.extendVisibility(),
-                options.maximumExtension(),
-                name,
-                batch);
+        return options.withName(name).withBatch(batch);
     }
 }

@@ -77,8 +77,11 @@ public record ScheduleOperation(
         DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue, id);
         ClaimId supersedes =
                 held == null || held.isOver() ? null : held.delivery().claimId();
-        ScheduleRequest request =
-                new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, settings.maximumQueueLength());
+        ScheduleRequest request = ScheduleRequest.of(id, body, due)
+                .withOnDuplicate(onDuplicate)
+                .superseding(supersedes)
+                .withPriority(priority)
+                .withMaximumQueueLength(settings.maximumQueueLength());
         boolean told = held != null || meters != Meters.Use.NONE || MessageLog.isOn();
         return PendingChange.send(
                 id,

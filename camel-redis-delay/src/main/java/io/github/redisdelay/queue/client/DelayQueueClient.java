@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.client;
 
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.QueueInfo;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.Timers;
@@ -94,6 +95,7 @@ public final class DelayQueueClient implements AutoCloseable {
      * A client on this Redisson client. Does not talk to Redis yet.
      *
      * @param redisson stays the caller's: it has to be open for as long as this client is used
+     * @throws IllegalArgumentException if the timeout of durability is not shorter than the one of requests
      */
     public static DelayQueueClient create(RedissonClient redisson, ClientOptions options) {
         return create(redisson, options, (String) null);
@@ -111,6 +113,11 @@ public final class DelayQueueClient implements AutoCloseable {
 
     /** A client whose sendings go through {@code redis}, for tests that lose, delay or repeat them. */
     static DelayQueueClient create(RedissonClient redisson, ClientOptions options, ScriptExecutor redis) {
+        Durability durability = options.durability();
+        if (durability.waits() && durability.timeout().compareTo(options.requestTimeout()) >= 0) {
+            throw new IllegalArgumentException("the timeout of durability is " + durability.timeout()
+                    + ": it must be shorter than requestTimeout, which is " + options.requestTimeout());
+        }
         Timers timers = new ScheduledTimers();
         ScriptExecutor calls = options.listener() == null
                 ? redis

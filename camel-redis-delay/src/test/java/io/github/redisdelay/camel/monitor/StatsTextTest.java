@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.fake.StatsBuilder;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -14,7 +15,14 @@ class StatsTextTest {
     @Test
     void should_say_in_one_line_what_is_there() {
         ServerInfo server = new ServerInfo("Redis", "7.0.15", "noeviction", true);
-        QueueStats stats = new QueueStats(0, 1204, 37, 0, 2, 41L * 60_000_000, 3_000_000, 1, 0, 0, 0, 0);
+        QueueStats stats = new StatsBuilder()
+                .delayed(1204)
+                .overdue(37)
+                .dead(2)
+                .oldestOverdueMicros(41L * 60_000_000)
+                .nextDueMicros(3_000_000)
+                .consumers(1)
+                .build();
         assertThat(StatsText.of("orders", false, "redis://h:6379", server, stats))
                 .isEqualTo("orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 1204 delayed,"
                         + " 37 overdue (oldest 41 min), 2 dead, next due in 3 s");
@@ -23,7 +31,7 @@ class StatsTextTest {
     @Test
     void should_leave_out_what_there_is_not() {
         ServerInfo server = new ServerInfo("Valkey", "8.0.1", "unknown", false);
-        QueueStats stats = new QueueStats(0, 0, 0, 5, 0, 0, -1, 0, 0, 0, 0, 0);
+        QueueStats stats = new StatsBuilder().leased(5).build();
         assertThat(StatsText.of("orders", false, "redis://h:6379", server, stats))
                 .isEqualTo(
                         "orders on redis://h:6379 (Valkey 8.0.1, eviction policy unknown, AOF off): 0 delayed, 0 overdue,"
@@ -33,7 +41,13 @@ class StatsTextTest {
     @Test
     void should_say_that_the_queue_is_paused_and_that_nobody_listens() {
         ServerInfo server = new ServerInfo("Redis", "7.0.15", "noeviction", true);
-        QueueStats stats = new QueueStats(0, 1204, 37, 0, 2, 41L * 60_000_000, -1, 0, 1, 0, 0, 0);
+        QueueStats stats = new StatsBuilder()
+                .delayed(1204)
+                .overdue(37)
+                .dead(2)
+                .oldestOverdueMicros(41L * 60_000_000)
+                .pausedMicros(1)
+                .build();
         assertThat(StatsText.of("orders", false, "redis://h:6379", server, stats))
                 .endsWith(": PAUSED, 1204 delayed, 37 overdue (oldest 41 min), and no consumer until now, 2 dead");
         assertThat(StatsText.overdue(stats, "no consumer")).isEqualTo("37 overdue (oldest 41 min), and no consumer");
@@ -42,7 +56,13 @@ class StatsTextTest {
     @Test
     void should_say_whose_dead_letters_they_are() {
         ServerInfo server = new ServerInfo("Redis", "7.0.15", "noeviction", true);
-        QueueStats stats = new QueueStats(0, 4, 3, 1, 0, 5_000_000, -1, 2, 0, 0, 0, 0);
+        QueueStats stats = new StatsBuilder()
+                .delayed(4)
+                .overdue(3)
+                .leased(1)
+                .oldestOverdueMicros(5_000_000)
+                .consumers(2)
+                .build();
         assertThat(StatsText.of("orders", true, "redis://h:6379", server, stats))
                 .isEqualTo("dead letters of orders on redis://h:6379 (Redis 7.0.15, noeviction, AOF on): 4 delayed,"
                         + " 3 overdue (oldest 5 s), 1 leased");

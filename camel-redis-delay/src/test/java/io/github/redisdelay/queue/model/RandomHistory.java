@@ -330,14 +330,11 @@ public final class RandomHistory {
         }
         String body = "b" + bodies++ + "x".repeat(random.nextInt(30));
         sent(
-                client.queue.schedule(new ScheduleRequest(
-                        id,
-                        due(),
-                        body.getBytes(StandardCharsets.ISO_8859_1),
-                        any(List.of(DuplicatePolicy.values())),
-                        supersedes,
-                        special(2) ? any(List.of(1, 5, 9)) : 0,
-                        special(3) ? 1 + random.nextInt(4) : 0)),
+                client.queue.schedule(ScheduleRequest.of(id, body.getBytes(StandardCharsets.ISO_8859_1), due())
+                        .withOnDuplicate(any(List.of(DuplicatePolicy.values())))
+                        .superseding(supersedes)
+                        .withPriority(special(2) ? any(List.of(1, 5, 9)) : 0)
+                        .withMaximumQueueLength(special(3) ? 1 + random.nextInt(4) : 0)),
                 body);
     }
 

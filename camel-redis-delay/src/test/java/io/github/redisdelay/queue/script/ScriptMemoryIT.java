@@ -66,14 +66,9 @@ class ScriptMemoryIT {
                 RedisDelayQueue queue = (RedisDelayQueue) client.queue("full");
                 QueueKeys keys = queue.partitions().get(0).address().keys();
                 for (int i = 0; i < 8; i++) {
-                    get(queue.schedule(new ScheduleRequest(
-                            "m" + i,
-                            DueTime.now(),
-                            new byte[100],
-                            DuplicatePolicy.REJECT,
-                            null,
-                            i == 7 ? 3 : 0,
-                            i == 7 ? 100 : 0)));
+                    get(queue.schedule(ScheduleRequest.of("m" + i, new byte[100], DueTime.now())
+                            .withPriority(i == 7 ? 3 : 0)
+                            .withMaximumQueueLength(i == 7 ? 100 : 0)));
                 }
                 get(queue.schedule(ScheduleRequest.of("later", new byte[100], DueTime.after(Duration.ofHours(1)))));
                 get(queue.schedule(ScheduleRequest.of("last", new byte[100], DueTime.after(Duration.ofHours(2)))));
@@ -89,8 +84,8 @@ class ScriptMemoryIT {
                             redisson, any.partitions().get(0).address().keys());
                     for (DuplicatePolicy policy : DuplicatePolicy.values()) {
                         for (String id : List.of("new", "later")) {
-                            assertThatThrownBy(() -> any.schedule(
-                                                    new ScheduleRequest(id, DueTime.now(), new byte[1], policy, null))
+                            assertThatThrownBy(() -> any.schedule(ScheduleRequest.of(id, new byte[1], DueTime.now())
+                                                    .withOnDuplicate(policy))
                                             .result()
                                             .get(20, TimeUnit.SECONDS))
                                     .cause()

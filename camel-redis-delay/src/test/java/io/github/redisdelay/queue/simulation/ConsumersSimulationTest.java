@@ -183,13 +183,10 @@ class ConsumersSimulationTest {
         }
 
         void startNode() {
-            ConsumerOptions options = new ConsumerOptions(
-                    1 + random.nextInt(5),
-                    1 + random.nextInt(50),
-                    Duration.ofNanos(leaseMicros * 1_000),
-                    true,
-                    Duration.ofHours(1),
-                    "unnamed");
+            ConsumerOptions options = ConsumerOptions.DEFAULTS
+                    .withConcurrentConsumers(1 + random.nextInt(5))
+                    .withMaxMessagesPerPoll(1 + random.nextInt(50))
+                    .withVisibilityTimeout(Duration.ofNanos(leaseMicros * 1_000));
             int slowest = new int[] {1, 20, 500, 12_000}[random.nextInt(4)];
             SimulatedConsumer node = new SimulatedConsumer(queue, nodes.size(), options, delivery -> {
                 deliveries++;

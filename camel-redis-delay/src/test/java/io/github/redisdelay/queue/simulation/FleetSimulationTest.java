@@ -73,8 +73,7 @@ class FleetSimulationTest {
         SimulatedQueue queue = new SimulatedQueue(
                 timers, random, () -> TimeUnit.MICROSECONDS.toNanos(50 + random.nextInt(250)), probability -> false);
         List<SimulatedConsumer> fleet = new ArrayList<>();
-        ConsumerOptions options =
-                new ConsumerOptions(load.slots, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
+        ConsumerOptions options = ConsumerOptions.DEFAULTS.withConcurrentConsumers(load.slots);
         int messages = messages(load.rate);
         long[] late = new long[messages];
         int[] deliveries = {0};

@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.fake.StatsBuilder;
 import io.github.redisdelay.queue.internal.consume.ClaimCalls;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.ConsumerHost;
@@ -109,7 +110,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
 
     @Override
     public CompletableFuture<QueueStats> stats() {
-        return CompletableFuture.completedFuture(new QueueStats(0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0));
+        return CompletableFuture.completedFuture(new StatsBuilder().build());
     }
 
     @Override

@@ -45,8 +45,9 @@ public final class ConsoleApplication {
         LOG.forEach((name, value) -> System.getProperties().putIfAbsent("org.slf4j.simpleLogger." + name, value));
         Config config = config();
         RedissonClient redisson = Redisson.create(config);
-        ClientOptions options =
-                new ClientOptions(System.getProperty("keyPrefix", ClientOptions.DEFAULT_KEY_PREFIX), REQUEST_TIMEOUT);
+        ClientOptions options = ClientOptions.DEFAULTS
+                .withKeyPrefix(System.getProperty("keyPrefix", ClientOptions.DEFAULT_KEY_PREFIX))
+                .withRequestTimeout(REQUEST_TIMEOUT);
         DelayQueueClient client = DelayQueueClient.create(redisson, options, RedisConnection.describe(config));
         RedisDelayConsole console = RedisDelayConsole.on(client)
                 .port(Integer.getInteger("port", ConsoleOptions.DEFAULT_PORT))

@@ -167,10 +167,10 @@ final class ContextSources implements ConsoleSources {
         Reference<OpenClient> share = way.acquireClient();
         // A change from the console is as safe as one by the routes.
         Durability durability = way.clientOptions().durability();
-        ClientOptions options = new ClientOptions(
-                place.keyPrefix(),
-                REQUEST_TIMEOUT.plus(durability.waits() ? durability.timeout() : Duration.ZERO),
-                durability);
+        ClientOptions options = ClientOptions.DEFAULTS
+                .withKeyPrefix(place.keyPrefix())
+                .withRequestTimeout(REQUEST_TIMEOUT.plus(durability.waits() ? durability.timeout() : Duration.ZERO))
+                .withDurability(durability);
         OpenClient routes = share.get();
         return new Opened(
                 share, DelayQueueClient.create(routes.connection().get().redisson(), options, routes.address()));

@@ -84,8 +84,8 @@ class MonitoringPageIT {
         old.add("no JSON");
         try (RedisServer gone = RedisServer.dedicated();
                 DefaultCamelContext context = new DefaultCamelContext();
-                DelayQueueClient outside = DelayQueueClient.create(
-                        redis.client(), new ClientOptions(shop, ClientOptions.DEFAULTS.requestTimeout()))) {
+                DelayQueueClient outside =
+                        DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(shop))) {
             context.getShutdownStrategy().setTimeout(1);
             context.getRegistry().bind("redisson", redis.client());
             context.getRegistry().bind("metricsRegistry", registry);
@@ -158,7 +158,7 @@ class MonitoringPageIT {
     }
 
     private static ScheduleRequest request(DueTime due) {
-        return ScheduleRequest.of(Envelope.of("x").encode(), due);
+        return ScheduleRequest.of(null, Envelope.of("x").encode(), due);
     }
 
     private static void schedule(DelayQueueClient outside, String queue) {

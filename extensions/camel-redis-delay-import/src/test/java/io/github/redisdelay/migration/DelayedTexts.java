@@ -39,7 +39,8 @@ public class DelayedTexts implements AutoCloseable {
 
     public void offer(String text, long delay, TimeUnit unit) {
         DueTime due = DueTime.after(Duration.of(delay, unit.toChronoUnit()));
-        queue.schedule(new ScheduleRequest(text, due, Envelope.of(text).encode(), DuplicatePolicy.IGNORE, null))
+        queue.schedule(ScheduleRequest.of(text, Envelope.of(text).encode(), due)
+                        .withOnDuplicate(DuplicatePolicy.IGNORE))
                 .result()
                 .join();
     }

@@ -39,10 +39,9 @@ class ImportErrorsIT extends OldQueueIT {
     @Test
     void should_fail_where_replicas_are_asked_for_and_missing() {
         old.ready("r");
-        ClientOptions options = new ClientOptions(
-                ClientOptions.DEFAULT_KEY_PREFIX,
-                Duration.ofSeconds(10),
-                new Durability(99, false, Duration.ofMillis(10)));
+        ClientOptions options = ClientOptions.DEFAULTS
+                .withRequestTimeout(Duration.ofSeconds(10))
+                .withDurability(new Durability(99, false, Duration.ofMillis(10)));
         try (DelayQueueClient durable = DelayQueueClient.create(redis.client(), options)) {
             DelayQueue same = durable.queue(queue.name());
             assertThatThrownBy(() -> get(RedissonImport.into(same)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.fake.FakeTimers;
+import io.github.redisdelay.queue.fake.StatsBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +29,7 @@ class PolledStatsTest {
     }
 
     private static QueueStats waiting(long delayed) {
-        return new QueueStats(0, delayed, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0);
+        return new StatsBuilder().delayed(delayed).build();
     }
 
     @BeforeEach

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.internal.command.ScheduleCommand;
+import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.ScheduledTimers;
 import io.github.redisdelay.queue.internal.request.RequestBatcher;
@@ -38,7 +38,7 @@ public class GroupCommitBenchmark {
     private static final int ARGUMENTS_OF_REQUEST = 5;
     private static final QueueAddress ADDRESS = QueueAddress.of("redis-delay", "jmh");
 
-    private final ScheduleRequest message = ScheduleRequest.of(new byte[202], DueTime.after(Duration.ofHours(1)));
+    private final ScheduleRequest message = ScheduleRequest.of(null, new byte[202], DueTime.after(Duration.ofHours(1)));
     private ScheduledTimers timers;
     private RequestBatcher batcher;
 

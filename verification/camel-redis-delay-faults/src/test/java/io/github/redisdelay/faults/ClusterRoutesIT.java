@@ -131,8 +131,7 @@ class ClusterRoutesIT {
         try (DelayQueueClient consumer = DelayQueueClient.create(consuming, Experiment.OPTIONS);
                 DelayQueueClient producer = DelayQueueClient.create(producing, Experiment.OPTIONS)) {
             Set<String> received = ConcurrentHashMap.newKeySet();
-            ConsumerOptions options =
-                    new ConsumerOptions(1, 1, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
+            ConsumerOptions options = ConsumerOptions.DEFAULTS.withMaxMessagesPerPoll(1);
             for (String queue : sleeping) {
                 consumer.queue(queue).consume(options, executor, delivery -> {
                     received.add(delivery.id());

@@ -56,7 +56,7 @@ final class Experiment implements AutoCloseable {
     /** Long enough for a busy machine, short enough that many end in a test. */
     static final Duration LEASE = Duration.ofSeconds(3);
 
-    static final ClientOptions OPTIONS = new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(2));
+    static final ClientOptions OPTIONS = ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(2));
     static final String QUEUE = "orders";
 
     /** A consumer that hears of nothing looks by itself after this long, and may then have to connect again. */

@@ -60,8 +60,9 @@ final class LoadConsumer implements DeliveryHandler, AutoCloseable {
 
     /** Begins to consume. */
     void consume(DelayQueue queue, int concurrentConsumers) {
-        ConsumerOptions options =
-                new ConsumerOptions(concurrentConsumers, 100, lease, true, Duration.ofHours(1), "unnamed");
+        ConsumerOptions options = ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(concurrentConsumers)
+                .withVisibilityTimeout(lease);
         queue.consume(options, workers, this);
     }
 

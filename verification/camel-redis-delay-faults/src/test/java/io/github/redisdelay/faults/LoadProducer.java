@@ -82,8 +82,8 @@ final class LoadProducer implements AutoCloseable {
         int cancelMillis = random.nextInt(MAX_DELAY_MILLIS);
         history.scheduling(id, delay.toNanos() / 1000);
         underWay.incrementAndGet();
-        Submission<ScheduleResult> sent =
-                queue.schedule(new ScheduleRequest(id, DueTime.after(delay), body(id), DuplicatePolicy.IGNORE, null));
+        Submission<ScheduleResult> sent = queue.schedule(
+                ScheduleRequest.of(id, body(id), DueTime.after(delay)).withOnDuplicate(DuplicatePolicy.IGNORE));
         sent.outcome().whenComplete((result, error) -> underWay.decrementAndGet());
         sent.result().whenComplete((result, error) -> {
             if (error == null) {

@@ -26,7 +26,7 @@ final class OverloadBench implements AutoCloseable {
     static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.Faults");
 
     /** Options for requests that wait long, behind thousands of others on a busy machine. */
-    static final ClientOptions PATIENT = new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofMinutes(2));
+    static final ClientOptions PATIENT = ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofMinutes(2));
 
     final RedisServer server;
     final DelayQueueClient client;
@@ -90,7 +90,7 @@ final class OverloadBench implements AutoCloseable {
     }
 
     static ConsumerOptions concurrent(int consumers) {
-        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
+        return ConsumerOptions.DEFAULTS.withConcurrentConsumers(consumers);
     }
 
     /** {@code -Doverload.minutes=}: for how long a consumer is slower than its producers; 0 if nothing is said. */

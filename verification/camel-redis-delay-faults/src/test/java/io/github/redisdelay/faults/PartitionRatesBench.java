@@ -119,12 +119,14 @@ class PartitionRatesBench {
         long begin = System.nanoTime();
         for (int i = 0; i < count; i++) {
             assertThat(room.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
-            queue.schedule(ScheduleRequest.of(BODY, DueTime.now())).result().whenComplete((result, error) -> {
-                if (error != null) {
-                    failed.incrementAndGet();
-                }
-                room.release();
-            });
+            queue.schedule(ScheduleRequest.of(null, BODY, DueTime.now()))
+                    .result()
+                    .whenComplete((result, error) -> {
+                        if (error != null) {
+                            failed.incrementAndGet();
+                        }
+                        room.release();
+                    });
         }
         assertThat(room.tryAcquire(IN_FLIGHT, 20, TimeUnit.SECONDS)).isTrue();
         double seconds = (System.nanoTime() - begin) / 1e9;
@@ -152,7 +154,7 @@ class PartitionRatesBench {
         Set<String> acknowledged = ConcurrentHashMap.newKeySet();
         long begin = System.nanoTime();
         DelayQueueConsumer consumer = queue.consume(
-                new ConsumerOptions(64, 256, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed"),
+                ConsumerOptions.DEFAULTS.withConcurrentConsumers(64).withMaxMessagesPerPoll(256),
                 executor,
                 delivery -> acknowledge(delivery, acknowledged, left));
         assertThat(left.await(120, TimeUnit.SECONDS)).as("all received").isTrue();
@@ -168,10 +170,8 @@ class PartitionRatesBench {
         AtomicInteger received = new AtomicInteger();
         CountDownLatch left = new CountDownLatch(count);
         Set<String> acknowledged = ConcurrentHashMap.newKeySet();
-        DelayQueueConsumer consumer = queue.consume(
-                new ConsumerOptions(4, 100, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed"),
-                executor,
-                delivery -> {
+        DelayQueueConsumer consumer =
+                queue.consume(ConsumerOptions.DEFAULTS.withConcurrentConsumers(4), executor, delivery -> {
                     if (delivery.attempt() == 1) {
                         late.set(received.getAndIncrement(), delivery.claimedMicros() - delivery.dueMicros());
                     }
@@ -182,6 +182,7 @@ class PartitionRatesBench {
         for (int i = 0; i < count; i++) {
             // At random times after those of the scheduling itself.
             sent.add(queue.schedule(ScheduleRequest.of(
+                    null,
                     BODY,
                     DueTime.after(Duration.ofMillis(500)
                             .plusNanos(random.nextLong(1_000_000_000L * count / LATENESS_RATE))))));

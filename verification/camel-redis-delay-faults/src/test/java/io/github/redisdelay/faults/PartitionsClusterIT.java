@@ -49,15 +49,16 @@ class PartitionsClusterIT {
         try (ClusterServers cluster = ClusterServers.start(
                 3, 0, "appendonly yes", "appendfsync always", "cluster-require-full-coverage no")) {
             RedissonClient redisson = cluster.connect();
-            ClientOptions options = new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, Duration.ofSeconds(5));
+            ClientOptions options = ClientOptions.DEFAULTS;
             try (DelayQueueClient consumers = DelayQueueClient.create(redisson, options);
                     DelayQueueClient producers = DelayQueueClient.create(redisson, options)) {
                 // A single slot: a partition without an answer must not keep it.
                 consumers
                         .queue(Experiment.QUEUE, PARTITIONS)
                         .consume(
-                                new ConsumerOptions(
-                                        1, 10, Duration.ofSeconds(10), true, Duration.ofHours(1), "unnamed"),
+                                ConsumerOptions.DEFAULTS
+                                        .withMaxMessagesPerPoll(10)
+                                        .withVisibilityTimeout(Duration.ofSeconds(10)),
                                 executor,
                                 delivery -> {
                                     received.add(delivery.id());

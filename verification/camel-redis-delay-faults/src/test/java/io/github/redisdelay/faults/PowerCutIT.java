@@ -86,7 +86,7 @@ class PowerCutIT {
     }
 
     private static ClientOptions options(Durability durability) {
-        return new ClientOptions(ClientOptions.DEFAULT_KEY_PREFIX, TIMEOUT, durability);
+        return ClientOptions.DEFAULTS.withRequestTimeout(TIMEOUT).withDurability(durability);
     }
 
     private static ScheduleRequest inAnHour(String id) {

@@ -55,10 +55,9 @@ class SentinelIT {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.Faults");
 
-    static final ClientOptions WAITING = new ClientOptions(
-            ClientOptions.DEFAULT_KEY_PREFIX,
-            Experiment.OPTIONS.requestTimeout(),
-            new Durability(1, false, Duration.ofMillis(500)));
+    static final ClientOptions WAITING = ClientOptions.DEFAULTS
+            .withRequestTimeout(Experiment.OPTIONS.requestTimeout())
+            .withDurability(new Durability(1, false, Duration.ofMillis(500)));
 
     /**
      * The sign of a lost acknowledgement, or of a lost claim: the message comes again. These never wait for replicas.

@@ -362,7 +362,7 @@ class ServerFaultsIT {
         private static final Duration LONG_LEASE = Experiment.LEASE.multipliedBy(2);
 
         private static final ConsumerOptions OPTIONS =
-                new ConsumerOptions(1, 1, LONG_LEASE, true, Duration.ofHours(1), "unnamed");
+                ConsumerOptions.DEFAULTS.withMaxMessagesPerPoll(1).withVisibilityTimeout(LONG_LEASE);
 
         private final Experiment experiment;
         private final RedissonClient redisson;

@@ -41,7 +41,7 @@ final class SlowConsumer {
                     long begin = System.nanoTime();
                     List<Submission<ScheduleResult>> sent = new ArrayList<>();
                     for (int i = 0; i < 60; i++) {
-                        sent.add(bench.queue.schedule(ScheduleRequest.of(body, DueTime.now())));
+                        sent.add(bench.queue.schedule(ScheduleRequest.of(null, body, DueTime.now())));
                     }
                     for (Submission<ScheduleResult> each : sent) {
                         each.result().get(20, TimeUnit.SECONDS);

@@ -195,9 +195,9 @@ class SteppedClockIT {
     // One message at a time.
 
     private static final ConsumerOptions LEASED_FOR_A_MINUTE =
-            new ConsumerOptions(1, 1, Duration.ofMinutes(1), true, Duration.ofHours(1), "unnamed");
+            ConsumerOptions.DEFAULTS.withMaxMessagesPerPoll(1).withVisibilityTimeout(Duration.ofMinutes(1));
     private static final ConsumerOptions LEASED_FOR_15_MINUTES =
-            new ConsumerOptions(1, 1, Duration.ofMinutes(15), true, Duration.ofHours(1), "unnamed");
+            ConsumerOptions.DEFAULTS.withMaxMessagesPerPoll(1).withVisibilityTimeout(Duration.ofMinutes(15));
 
     private interface Steps {
         void on(SteppedServer server, DelayQueue queue) throws Exception;

@@ -49,13 +49,15 @@ public final class LeaseExtender {
 
     /** Extends the lease of a delivery that has just been begun. */
     void keep(ClaimedDelivery delivery, ConsumerOptions options, ConsumerReports reports) {
-        if (!options.extendVisibility()) {
+        if (options.maximumVisibilityExtension().isZero()) {
             return;
         }
         long lease = options.visibilityTimeout().toNanos();
         // The lease runs since the claim was sent: a message may have waited for its slot.
         long next = Math.max(timers.nanoTime(), delivery.claimSentNanos() + lease / 3);
-        held.put(delivery, new Held(lease, TimeUnit.NANOSECONDS.convert(options.maximumExtension()), reports, next));
+        held.put(
+                delivery,
+                new Held(lease, TimeUnit.NANOSECONDS.convert(options.maximumVisibilityExtension()), reports, next));
         if (!tick.comesBy(next)) {
             synchronized (lock) {
                 tick.arm(next);

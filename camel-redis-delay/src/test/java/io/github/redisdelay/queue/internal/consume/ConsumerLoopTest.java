@@ -19,6 +19,7 @@ import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.fake.FakeSettlements;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.fake.ManualExecutor;
+import io.github.redisdelay.queue.fake.StatsBuilder;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import java.time.Duration;
@@ -114,8 +115,10 @@ class ConsumerLoopTest {
     }
 
     private ConsumerLoop loop(int concurrentConsumers, int maxMessagesPerPoll) {
-        return loop(new ConsumerOptions(
-                concurrentConsumers, maxMessagesPerPoll, LEASE, true, Duration.ofHours(1), "unnamed"));
+        return loop(ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(concurrentConsumers)
+                .withMaxMessagesPerPoll(maxMessagesPerPoll)
+                .withVisibilityTimeout(LEASE));
     }
 
     private ConsumerLoop loop(ConsumerOptions options) {
@@ -131,8 +134,14 @@ class ConsumerLoopTest {
     }
 
     private static QueueStats overdue(Duration oldest) {
-        return new QueueStats(
-                FakeClaims.TIME, 1, oldest.isZero() ? 0 : 1, 0, 0, oldest.toNanos() / 1000, -1, 1, 0, 0, 1, 0);
+        return new StatsBuilder()
+                .timeMicros(FakeClaims.TIME)
+                .delayed(1)
+                .overdue(oldest.isZero() ? 0 : 1)
+                .oldestOverdueMicros(oldest.toNanos() / 1000)
+                .consumers(1)
+                .stored(1)
+                .build();
     }
 
     private ConsumerLoop running(int concurrentConsumers, int maxMessagesPerPoll) {
@@ -541,7 +550,8 @@ class ConsumerLoopTest {
 
         @Test
         void should_give_back_before_the_lease_is_used_up_when_the_lease_is_short() {
-            ConsumerLoop loop = loop(new ConsumerOptions(1, 10, ms(300), true, Duration.ofHours(1), "unnamed"));
+            ConsumerLoop loop =
+                    loop(ConsumerOptions.DEFAULTS.withMaxMessagesPerPoll(10).withVisibilityTimeout(ms(300)));
             loop.resume();
             becomeFast(loop, 10);
             claims.answer(reply(ZERO, null, messages(1000, 1010)));
@@ -1101,7 +1111,7 @@ class ConsumerLoopTest {
             };
             loop.set(new ConsumerLoop(
                     List.of(new PartitionState(queue, claims, gate, timers.nanoTime())),
-                    new ConsumerOptions(1, 1, LEASE, true, Duration.ofHours(1), "unnamed"),
+                    ConsumerOptions.DEFAULTS.withMaxMessagesPerPoll(1).withVisibilityTimeout(LEASE),
                     host,
                     timers,
                     new Random(7),
@@ -1460,7 +1470,10 @@ class ConsumerLoopTest {
         handler.whenBegun = () -> depths.add(StackWalker.getInstance().walk(Stream::count));
         ConsumerLoop loop = new ConsumerLoop(
                 List.of(new PartitionState(queue, claims, CallGate.OPEN, timers.nanoTime())),
-                new ConsumerOptions(2, 256, LEASE, true, Duration.ofHours(1), "unnamed"),
+                ConsumerOptions.DEFAULTS
+                        .withConcurrentConsumers(2)
+                        .withMaxMessagesPerPoll(256)
+                        .withVisibilityTimeout(LEASE),
                 host,
                 timers,
                 new Random(7),

@@ -52,12 +52,15 @@ class LeaseExtenderTest {
         }
     };
 
-    private static ConsumerOptions options(Duration lease, boolean extend, Duration maximum) {
-        return new ConsumerOptions(10, 100, lease, extend, maximum, "unnamed");
+    private static ConsumerOptions options(Duration lease, Duration maximum) {
+        return ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(10)
+                .withVisibilityTimeout(lease)
+                .withMaximumVisibilityExtension(maximum);
     }
 
     private static ConsumerOptions options(Duration maximum) {
-        return options(LEASE, true, maximum);
+        return options(LEASE, maximum);
     }
 
     private ClaimedDelivery begin(String id, ConsumerOptions options) {
@@ -223,7 +226,7 @@ class LeaseExtenderTest {
     @Test
     void should_extend_leases_of_different_lengths_in_time() {
         begin("long", options(Duration.ofHours(1)));
-        begin("short", options(Duration.ofMillis(300), true, Duration.ofHours(1)));
+        begin("short", options(Duration.ofMillis(300), Duration.ofHours(1)));
         timers.advance(Duration.ofMillis(100));
         assertThat(extended()).containsExactly("short");
         timers.advance(Duration.ofMillis(900));
@@ -234,7 +237,7 @@ class LeaseExtenderTest {
 
     @Test
     void should_not_extend_where_it_is_switched_off() {
-        begin("a", options(LEASE, false, Duration.ofHours(1)));
+        begin("a", options(Duration.ZERO));
         timers.advance(Duration.ofHours(1));
         assertThat(queue.extended).isEmpty();
         assertThat(timers.scheduled()).isZero();
@@ -254,14 +257,6 @@ class LeaseExtenderTest {
         assertThat(limits).hasSize(1);
         assertThat(timers.waiting()).isZero();
         assertThat(extender.size()).isZero();
-    }
-
-    @Test
-    void should_never_extend_when_the_maximum_is_zero() {
-        begin("a", options(Duration.ZERO));
-        timers.advance(Duration.ofHours(1));
-        assertThat(queue.extended).isEmpty();
-        assertThat(limits).hasSize(1);
     }
 
     @Test

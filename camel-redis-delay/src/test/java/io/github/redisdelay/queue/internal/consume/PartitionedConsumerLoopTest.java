@@ -84,7 +84,9 @@ class PartitionedConsumerLoopTest {
                 .toList();
         ConsumerLoop loop = new ConsumerLoop(
                 all,
-                new ConsumerOptions(concurrentConsumers, 100, LEASE, true, Duration.ofHours(1), "unnamed"),
+                ConsumerOptions.DEFAULTS
+                        .withConcurrentConsumers(concurrentConsumers)
+                        .withVisibilityTimeout(LEASE),
                 new FakeHost(),
                 timers,
                 new Random(7),

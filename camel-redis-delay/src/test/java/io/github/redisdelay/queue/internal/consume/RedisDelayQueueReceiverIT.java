@@ -58,7 +58,7 @@ class RedisDelayQueueReceiverIT {
     @BeforeEach
     void open() {
         gate = new GatedCaller(redis.client());
-        client = ClientAccess.create(redis.client(), new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5)), gate);
+        client = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()), gate);
         queue = client.queue(redis.uniqueQueue());
         receiver = (RedisDelayQueueReceiver) queue.receiver(ConsumerOptions.DEFAULTS, delivery -> {});
     }
@@ -196,7 +196,7 @@ class RedisDelayQueueReceiverIT {
         };
         try (DelayQueueClient slow = ClientAccess.create(
                 gate,
-                new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(2)),
+                ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()).withRequestTimeout(Duration.ofSeconds(2)),
                 timers,
                 new Random(1),
                 System::currentTimeMillis,

@@ -116,7 +116,7 @@ class PartitionedQueueIT {
     }
 
     private static ConsumerOptions concurrent(int consumers) {
-        return new ConsumerOptions(consumers, 100, Duration.ofSeconds(30), true, HOUR, "consumer");
+        return ConsumerOptions.DEFAULTS.withConcurrentConsumers(consumers).withName("consumer");
     }
 
     private BlockingQueue<Delivery> consume(DelayQueue from, int consumers) {
@@ -172,7 +172,7 @@ class PartitionedQueueIT {
         BlockingQueue<Delivery> received = consume(queue, 1);
         for (int i = 0; i < 9; i++) {
             ScheduleResult result =
-                    get(queue.schedule(ScheduleRequest.of(new byte[0], DueTime.after(Duration.ofMillis(20)))));
+                    get(queue.schedule(ScheduleRequest.of(null, new byte[0], DueTime.after(Duration.ofMillis(20)))));
             Delivery delivery = next(received);
             assertThat(delivery.id()).isEqualTo(result.id()).hasSize(14);
             assertThat(delivery.claimedMicros()).isGreaterThanOrEqualTo(result.dueMicros());
@@ -206,8 +206,8 @@ class PartitionedQueueIT {
             String id = "m" + i;
             schedule(id, LONG_AGO);
             Delivery delivery = next(received);
-            ScheduleResult again = get(queue.schedule(
-                    new ScheduleRequest(id, IN_AN_HOUR, body(id), DuplicatePolicy.REJECT, delivery.claimId())));
+            ScheduleResult again = get(
+                    queue.schedule(ScheduleRequest.of(id, body(id), IN_AN_HOUR).superseding(delivery.claimId())));
             assertThat(again.outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
             delivery.superseded();
         }
@@ -220,7 +220,8 @@ class PartitionedQueueIT {
         List<CompletableFuture<?>> calls = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             String id = "m" + i % 10;
-            calls.add(fresh.schedule(new ScheduleRequest(id, IN_AN_HOUR, body("" + i), DuplicatePolicy.REPLACE, null))
+            calls.add(fresh.schedule(
+                            ScheduleRequest.of(id, body("" + i), IN_AN_HOUR).withOnDuplicate(DuplicatePolicy.REPLACE))
                     .result());
         }
         calls.forEach(RealQueueIT::get);
@@ -401,7 +402,7 @@ class PartitionedQueueIT {
         }
         assertThat(get(queue.admin().stats()).dead()).isZero();
         assertThatThrownBy(letters::deadLetters).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> letters.schedule(ScheduleRequest.of(new byte[0], IN_AN_HOUR)))
+        assertThatThrownBy(() -> letters.schedule(ScheduleRequest.of(null, new byte[0], IN_AN_HOUR)))
                 .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> letters.redrive(dead.get(3))).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> letters.admin().trimDeadLetters(HOUR, 1)).isInstanceOf(IllegalStateException.class);
@@ -432,7 +433,7 @@ class PartitionedQueueIT {
         for (int i = 0; i < 60; i++) {
             String id = "m" + i;
             try {
-                get(queue.schedule(new ScheduleRequest(id, IN_AN_HOUR, body(id), DuplicatePolicy.REJECT, null, 0, 10)));
+                get(queue.schedule(ScheduleRequest.of(id, body(id), IN_AN_HOUR).withMaximumQueueLength(10)));
                 stored++;
             } catch (QueueFullException e) {
                 full = e;
@@ -449,7 +450,7 @@ class PartitionedQueueIT {
     void should_deliver_the_highest_priority_of_each_partition_first() throws Exception {
         for (int i = 0; i < 30; i++) {
             String id = "m" + i;
-            get(queue.schedule(new ScheduleRequest(id, LONG_AGO, body(id), DuplicatePolicy.REJECT, null, i % 2, 0)));
+            get(queue.schedule(ScheduleRequest.of(id, body(id), LONG_AGO).withPriority(i % 2)));
         }
         BlockingQueue<Delivery> received = consume(queue, 1);
         Map<Integer, Integer> last = new HashMap<>();

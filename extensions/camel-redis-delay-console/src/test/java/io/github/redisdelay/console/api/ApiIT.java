@@ -53,7 +53,7 @@ abstract class ApiIT {
 
     @BeforeEach
     void open() {
-        ClientOptions options = new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(5));
+        ClientOptions options = ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix());
         client = DelayQueueClient.create(redis.client(), options);
         consoles = DelayQueueClient.create(redis.client(), options);
         api = console(ConsoleOptions.DEFAULTS);
@@ -119,8 +119,10 @@ abstract class ApiIT {
 
     /** A consumer that does this with each message, once it is known to Redis. */
     DelayQueueConsumer consume(DelayQueue queue, String name, int concurrent, Consumer<Delivery> work) {
-        ConsumerOptions options =
-                new ConsumerOptions(concurrent, concurrent, Duration.ofSeconds(30), true, Duration.ofHours(1), name);
+        ConsumerOptions options = ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(concurrent)
+                .withMaxMessagesPerPoll(concurrent)
+                .withName(name);
         DelayQueueConsumer consumer = queue.consume(options, executor, work::accept);
         consumers.add(consumer);
         await().until(() -> get(queue.admin().consumers()).stream()

@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ServerInfo;
+import io.github.redisdelay.queue.fake.StatsBuilder;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +20,17 @@ class DiagnosisTest {
     private static final ServerInfo GOOD = new ServerInfo("Redis", "8.0", "noeviction", true);
 
     private static QueueStats stats(long overdue, long oldest, int consumers, boolean paused, long stored) {
-        return new QueueStats(NOW, 100, overdue, 3, 0, oldest, -1, consumers, paused ? NOW : 0, NOW, stored, 0);
+        return new StatsBuilder()
+                .timeMicros(NOW)
+                .delayed(100)
+                .overdue(overdue)
+                .leased(3)
+                .oldestOverdueMicros(oldest)
+                .consumers(consumers)
+                .pausedMicros(paused ? NOW : 0)
+                .lastDueMicros(NOW)
+                .stored(stored)
+                .build();
     }
 
     private static List<String> texts(QueueStats stats, List<ConsumerInfo> seen, Leased leased, Burst burst) {
@@ -133,7 +144,12 @@ class DiagnosisTest {
                 List.of(),
                 List.of());
         DeadLetters letters = new DeadLetters(Times.of(NOW), lookedAt, complete, List.of(group), false);
-        QueueStats stats = new QueueStats(NOW, 0, 0, 0, dead, 0, -1, 1, 0, NOW, 0, 0);
+        QueueStats stats = new StatsBuilder()
+                .timeMicros(NOW)
+                .dead(dead)
+                .consumers(1)
+                .lastDueMicros(NOW)
+                .build();
         return Diagnosis.of(new Diagnosis.Facts(stats, null, null, null, letters, null, null))
                 .get(0)
                 .text();
@@ -141,7 +157,12 @@ class DiagnosisTest {
 
     @Test
     void should_say_that_redis_has_lost_data() {
-        QueueStats stats = new QueueStats(NOW, 0, 0, 0, 0, 0, -1, 1, 0, NOW, 0, 1_795_379_947_000_000L);
+        QueueStats stats = new StatsBuilder()
+                .timeMicros(NOW)
+                .consumers(1)
+                .lastDueMicros(NOW)
+                .lostMicros(1_795_379_947_000_000L)
+                .build();
         assertThat(texts(stats, null, null, null))
                 .contains(
                         "Redis has lost data, as was found at 2026-11-22T20:39:07Z: messages that were delayed then may be"

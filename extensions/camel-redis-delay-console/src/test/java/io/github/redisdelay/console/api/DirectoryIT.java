@@ -12,7 +12,6 @@ import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
@@ -97,7 +96,7 @@ class DirectoryIT extends ApiIT {
         try (RedisServer server = RedisServer.dedicated("appendonly no")) {
             RedissonClient redisson = redisson(server);
             try (DelayQueueClient forgetful =
-                            DelayQueueClient.create(redisson, new ClientOptions("off", Duration.ofSeconds(5)));
+                            DelayQueueClient.create(redisson, ClientOptions.DEFAULTS.withKeyPrefix("off"));
                     ConsoleApi console = new ConsoleApi(
                             () -> List.of(new QueueSource(forgetful, server.address(), Map.of())),
                             List::of,
@@ -130,7 +129,8 @@ class DirectoryIT extends ApiIT {
     void should_not_hang_on_a_redis_that_is_away_and_see_it_come_back() {
         try (RedisServer server = RedisServer.dedicated("appendonly yes")) {
             RedissonClient redisson = redisson(server);
-            ClientOptions options = new ClientOptions("away", Duration.ofSeconds(2));
+            ClientOptions options =
+                    ClientOptions.DEFAULTS.withKeyPrefix("away").withRequestTimeout(Duration.ofSeconds(2));
             try (DelayQueueClient away = DelayQueueClient.create(redisson, options);
                     ConsoleApi console = new ConsoleApi(
                             () -> List.of(new QueueSource(away, server.address(), Map.of())),
@@ -184,7 +184,10 @@ class DirectoryIT extends ApiIT {
         });
         consume(queue, "app-1", 10, delivery -> delivery.settle(Settlement.ACKNOWLEDGE));
         Counted counted = new Counted();
-        ClientOptions options = new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(3), Durability.NONE, counted);
+        ClientOptions options = ClientOptions.DEFAULTS
+                .withKeyPrefix(redis.keyPrefix())
+                .withRequestTimeout(Duration.ofSeconds(3))
+                .withListener(counted);
         List<Throwable> errors = new CopyOnWriteArrayList<>();
         try (DelayQueueClient own = DelayQueueClient.create(redis.client(), options);
                 ConsoleApi console = new ConsoleApi(

@@ -4,6 +4,7 @@ package io.github.redisdelay.console.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.fake.StatsBuilder;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -14,7 +15,14 @@ class HistoryTest {
     private final History history = new History(nanos::get);
 
     private static QueueStats stats(long second, long waiting) {
-        return new QueueStats(second * 1_000_000, waiting, 0, 1, 2, 3, -1, 1, 0, 0, 0, 0);
+        return new StatsBuilder()
+                .timeMicros(second * 1_000_000)
+                .delayed(waiting)
+                .leased(1)
+                .dead(2)
+                .oldestOverdueMicros(3)
+                .consumers(1)
+                .build();
     }
 
     @Test

@@ -40,7 +40,9 @@ class JobsIT extends ApiIT {
         Config config = new Config();
         config.useSingleServer().setAddress(proxy.address()).setRetryAttempts(0).setTimeout(1000);
         redisson = Redisson.create(config);
-        through = DelayQueueClient.create(redisson, new ClientOptions(redis.keyPrefix(), Duration.ofSeconds(1)));
+        through = DelayQueueClient.create(
+                redisson,
+                ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()).withRequestTimeout(Duration.ofSeconds(1)));
         console = new ConsoleApi(
                 () -> List.of(new QueueSource(through, proxy.address(), Map.of())),
                 List::of,

@@ -93,7 +93,7 @@ class LargeQueueIT {
             config.useSingleServer().setAddress(server.address()).setTimeout(60_000);
             RedissonClient redisson = Redisson.create(config);
             try (DelayQueueClient client =
-                            DelayQueueClient.create(redisson, new ClientOptions("large", Duration.ofSeconds(5)));
+                            DelayQueueClient.create(redisson, ClientOptions.DEFAULTS.withKeyPrefix("large"));
                     ConsoleApi api = new ConsoleApi(
                             () -> List.of(new QueueSource(client, server.address(), Map.of("orders", 0))),
                             List::of,

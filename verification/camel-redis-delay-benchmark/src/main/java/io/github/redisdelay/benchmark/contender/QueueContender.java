@@ -12,7 +12,6 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,7 +21,7 @@ import org.redisson.api.RedissonClient;
 final class QueueContender implements Contender {
 
     static final ConsumerOptions CONSUMER =
-            new ConsumerOptions(256, 256, Duration.ofSeconds(30), true, Duration.ofHours(1), "unnamed");
+            ConsumerOptions.DEFAULTS.withConcurrentConsumers(256).withMaxMessagesPerPoll(256);
 
     private final DelayQueueClient client;
     private final DelayQueue queue;
@@ -39,7 +38,7 @@ final class QueueContender implements Contender {
 
     @Override
     public void schedule(Message message) throws Exception {
-        queue.schedule(ScheduleRequest.of(message.body(), message.due()))
+        queue.schedule(ScheduleRequest.of(null, message.body(), message.due()))
                 .result()
                 .get();
     }
@@ -49,7 +48,7 @@ final class QueueContender implements Contender {
         List<CompletableFuture<?>> answers = new ArrayList<>(bodies.size());
         queue.together(() -> {
             for (byte[] body : bodies) {
-                answers.add(queue.schedule(ScheduleRequest.of(body, due)).result());
+                answers.add(queue.schedule(ScheduleRequest.of(null, body, due)).result());
             }
             return answers;
         });
@@ -63,7 +62,7 @@ final class QueueContender implements Contender {
         InFlight inFlight = new InFlight(UNDER_WAY);
         for (Message message = source.next(); message != null; message = source.next()) {
             inFlight.begin();
-            queue.schedule(ScheduleRequest.of(message.body(), message.due()))
+            queue.schedule(ScheduleRequest.of(null, message.body(), message.due()))
                     .result()
                     .whenComplete((result, error) -> inFlight.end(error));
         }

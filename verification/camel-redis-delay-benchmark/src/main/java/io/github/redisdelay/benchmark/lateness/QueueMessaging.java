@@ -33,7 +33,7 @@ final class QueueMessaging implements Messaging {
     @Override
     public void send(long number, long dueMicros, byte[] body) throws Exception {
         inFlight.begin();
-        queue.schedule(ScheduleRequest.of(body, new DueTime(false, dueMicros)))
+        queue.schedule(ScheduleRequest.of(null, body, new DueTime(false, dueMicros)))
                 .result()
                 .whenComplete((result, error) -> inFlight.end(error));
     }

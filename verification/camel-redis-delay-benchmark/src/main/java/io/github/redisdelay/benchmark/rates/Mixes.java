@@ -40,7 +40,7 @@ public final class Mixes implements Experiment {
 
     /** How {@link ConsumerOptions} were when mixed deliveries were first measured: fewer than fill a call. */
     private static final ConsumerOptions CONSUMER =
-            new ConsumerOptions(50, 100, Duration.ofSeconds(30), true, FAR, "unnamed");
+            ConsumerOptions.DEFAULTS.withConcurrentConsumers(50).withMaximumVisibilityExtension(FAR);
 
     private static final List<Step> STEPS = List.of(
             new Step("async=2000 schedule", Mixes::producer, 0, 0),

@@ -24,13 +24,10 @@ final class RecoveryVictim {
         config.useSingleServer().setAddress(arguments[0]);
         DelayQueueClient client = DelayQueueClient.create(Redisson.create(config), ClientOptions.DEFAULTS);
         CountDownLatch held = new CountDownLatch(messages);
-        ConsumerOptions options = new ConsumerOptions(
-                messages,
-                ConsumerOptions.MAX_MESSAGES,
-                Duration.ofMillis(Long.parseLong(arguments[3])),
-                true,
-                Duration.ofHours(1),
-                "unnamed");
+        ConsumerOptions options = ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(messages)
+                .withMaxMessagesPerPoll(ConsumerOptions.MAX_MESSAGES)
+                .withVisibilityTimeout(Duration.ofMillis(Long.parseLong(arguments[3])));
         client.queue(arguments[1]).consume(options, Runnable::run, delivery -> held.countDown());
         held.await();
         System.out.println(READY);

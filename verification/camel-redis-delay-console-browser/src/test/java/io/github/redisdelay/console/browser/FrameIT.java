@@ -29,8 +29,8 @@ class FrameIT extends PageIT {
         RedissonClient redisson = Redisson.create(config);
         try (server;
                 Planted own = new Planted(redisson, "redis-delay");
-                DelayQueueClient client =
-                        DelayQueueClient.create(redisson, new ClientOptions("redis-delay", Duration.ofSeconds(2)));
+                DelayQueueClient client = DelayQueueClient.create(
+                        redisson, ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(2)));
                 RedisDelayConsole other =
                         RedisDelayConsole.on(client).queues("orders").port(0).start()) {
             own.waits("orders", "o1", Planted.IN_AN_HOUR);

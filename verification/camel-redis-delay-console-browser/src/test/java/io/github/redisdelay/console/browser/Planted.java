@@ -43,7 +43,7 @@ final class Planted implements AutoCloseable {
     private final DelayQueueClient client;
 
     Planted(RedissonClient redisson, String keyPrefix) {
-        client = DelayQueueClient.create(redisson, new ClientOptions(keyPrefix, Duration.ofSeconds(5)));
+        client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS.withKeyPrefix(keyPrefix));
     }
 
     DelayQueueClient client() {
@@ -96,8 +96,10 @@ final class Planted implements AutoCloseable {
 
     /** A consumer that does this with each message, once it is known to Redis. */
     DelayQueueConsumer consume(String queue, String name, int concurrent, Consumer<Delivery> work) {
-        ConsumerOptions options =
-                new ConsumerOptions(concurrent, concurrent, Duration.ofSeconds(30), true, Duration.ofHours(1), name);
+        ConsumerOptions options = ConsumerOptions.DEFAULTS
+                .withConcurrentConsumers(concurrent)
+                .withMaxMessagesPerPoll(concurrent)
+                .withName(name);
         DelayQueueConsumer consumer = queue(queue).consume(options, executor, work::accept);
         consumers.add(consumer);
         await().until(() -> get(queue(queue).admin().consumers()).stream()
