@@ -9,45 +9,20 @@ import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.testkit.ClusterServers;
 import io.github.redisdelay.testkit.ClusterServers.Node;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.redisson.api.RedissonClient;
 
 /**
  * While a slot of a cluster is moved, a part of a queue is on one node and the rest on another. Redis executes a script where
  * all of its keys exist, and refuses it in its middle a key that is not there, or not any more. So no script that changes
  * something may be executed at all until the move has ended.
  */
-@Timeout(120)
-class OpenSlotIT {
-
-    private static ClusterServers cluster;
-    private static RedissonClient redisson;
-
-    @BeforeAll
-    static void start() {
-        cluster = ClusterServers.start(3, 0);
-        redisson = cluster.connect();
-    }
-
-    @AfterAll
-    static void stop() {
-        if (redisson != null) {
-            redisson.shutdown();
-        }
-        if (cluster != null) {
-            cluster.close();
-        }
-    }
+class OpenSlotIT extends ClusterIT {
 
     private static OpenSlotQueue open(String name, boolean all) {
         QueueKeys keys = QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, name);

@@ -38,8 +38,7 @@ class IgnoredPropertiesTest {
                                 "--camel.component.redis-delay.keyPrefix=shop")); // what the bean says
 
         assertThat(failure)
-                .hasStackTraceContaining(
-                        "no Redis is named: set camel.component.redis-delay.address")
+                .hasStackTraceContaining("no Redis is named: set camel.component.redis-delay.address")
                 .hasStackTraceContaining("camel-redis-delay-spring-boot-starter reads spring.data.redis.host");
     }
 }

@@ -12,37 +12,12 @@ import io.github.redisdelay.imports.queue.ImportSource;
 import io.github.redisdelay.imports.queue.RedissonImport;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
-import io.github.redisdelay.testkit.ClusterServers;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.redisson.api.RedissonClient;
 
 /** Imports in a cluster: within one slot, and not while that is moved. */
-@Timeout(120)
-class ImportOpenSlotIT {
-
-    private static ClusterServers cluster;
-    private static RedissonClient redisson;
-
-    @BeforeAll
-    static void start() {
-        cluster = ClusterServers.start(3, 0);
-        redisson = cluster.connect();
-    }
-
-    @AfterAll
-    static void stop() {
-        if (redisson != null) {
-            redisson.shutdown();
-        }
-        if (cluster != null) {
-            cluster.close();
-        }
-    }
+class ImportOpenSlotIT extends ClusterIT {
 
     @Test
     void should_execute_nothing_on_a_part_of_both_queues() {

@@ -3,89 +3,36 @@ package io.github.redisdelay.console.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.console.RedisDelayConsole;
-import io.github.redisdelay.console.attack.AttackedConsole;
-import io.github.redisdelay.console.attack.RawHttp;
-import io.github.redisdelay.console.attack.RawHttp.Answer;
-import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.test.RedisExtension;
-import io.github.redisdelay.test.TestPorts;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
-import java.util.Collections;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.main.Main;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The processor behind {@code platform-http:} of Camel Main, which listens on all addresses by default. */
-class PlatformHttpIT {
-
-    private static final String BASE = "/a/redis-delay";
-
-    @RegisterExtension
-    static RedisExtension redis = new RedisExtension();
+/** Behind {@code platform-http:} of Camel Main, which listens on all addresses by default. */
+class PlatformHttpIT extends ProcessorIT {
 
     private final Main main = new Main();
-    private DelayQueueClient client;
-    private RedisDelayConsole console;
-    private int port;
 
-    @BeforeEach
-    void start() throws Exception {
-        client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
-        console = RedisDelayConsole.on(client).actions(true);
-        port = TestPorts.next();
+    @Override
+    protected void start(RouteBuilder routes) {
         main.addInitialProperty("camel.server.enabled", "true");
         main.addInitialProperty("camel.server.port", String.valueOf(port));
-        main.configure().addRoutesBuilder(new RouteBuilder() {
-            @Override
-            public void configure() {
-                from("platform-http:" + BASE + "?matchOnUriPrefix=true").process(console.processor());
-            }
-        });
+        main.configure().addRoutesBuilder(routes);
         main.start();
     }
 
-    @AfterEach
-    void stop() {
+    @Override
+    protected String server() {
+        return "platform-http:" + BASE + "?matchOnUriPrefix=true";
+    }
+
+    @Override
+    protected void stop() {
         main.stop();
-        console.close();
-        client.close();
-    }
-
-    private Answer get(InetAddress address, String path) throws Exception {
-        String request =
-                "GET " + path + " HTTP/1.1\r\nHost: localhost:" + port + "\r\nConnection: close\r\nCookie: a=b\r\n\r\n";
-        return RawHttp.send(new InetSocketAddress(address, port), request.getBytes(StandardCharsets.US_ASCII));
-    }
-
-    @Test
-    void should_refuse_all_attacks() throws Exception {
-        new AttackedConsole(new InetSocketAddress("127.0.0.1", port), BASE, client.queue(redis.uniqueQueue()))
-                .assertRefusesAllAttacks();
-    }
-
-    @Test
-    void should_serve_the_page_from_a_folder() throws Exception {
-        InetAddress here = InetAddress.getByName("127.0.0.1");
-        assertThat(get(here, BASE).head()).startsWith("HTTP/1.1 308 ").contains("Location: redis-delay/");
-        Answer page = get(here, BASE + "/");
-        assertThat(page.status()).isEqualTo(200);
-        assertThat(page.body()).contains("<!DOCTYPE html>");
-        assertThat(page.head())
-                .contains("Content-Type: text/html", "Content-Security-Policy: default-src 'none';", "ETag: ")
-                .doesNotContainIgnoringCase("cookie");
     }
 
     /** Which has no header Host. */
@@ -98,17 +45,5 @@ class PlatformHttpIT {
                         BodyHandlers.ofString());
         assertThat(me.version()).isEqualTo(HttpClient.Version.HTTP_2);
         assertThat(me.statusCode()).as(me.body()).isEqualTo(200);
-    }
-
-    /** Each address that this machine has; some have no other but the local ones. */
-    @Test
-    void should_refuse_what_comes_from_another_address() throws Exception {
-        for (NetworkInterface card : Collections.list(NetworkInterface.getNetworkInterfaces())) {
-            for (InetAddress address : Collections.list(card.getInetAddresses())) {
-                assertThat(get(address, BASE + "/api/me").status())
-                        .as(address.toString())
-                        .isEqualTo(address.isLoopbackAddress() ? 200 : 403);
-            }
-        }
     }
 }

@@ -13,7 +13,7 @@ import org.redisson.config.ReadMode;
 import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 
-/** The documentation's Redisson files are read by the Redisson of this build. */
+/** The documentation's Redisson files are read by the Redisson of each example. */
 class RedissonConfigurationIT {
 
     @Test
