@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel;
 
-import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
-import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -58,16 +56,7 @@ public class BatchScheduleException extends RuntimeCamelException {
         if (failures.size() > SHOWN) {
             shown.add("and " + (failures.size() - SHOWN) + " more");
         }
-        return "queue '" + queue + "': " + failed + " of " + (failed + scheduledIds.size())
-                + " messages were not scheduled"
-                + (failures.values().stream().anyMatch(BatchScheduleException::isUncertain)
-                        ? ", or not for certain"
-                        : "")
-                + ": " + String.join(", ", shown);
-    }
-
-    private static boolean isUncertain(Throwable failure) {
-        return failure instanceof ReplicationTimeoutException
-                || (failure instanceof RequestTimeoutException timeout && timeout.isPossiblyStored());
+        return "queue '" + queue + "': " + failed + " of " + (failed + scheduledIds.size()) + " messages failed: "
+                + String.join(", ", shown);
     }
 }

@@ -199,21 +199,13 @@ public record OptionReader(RedisDelayConfiguration options) {
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {
         for (String option : NOT_FOR_DEAD_LETTERS) {
             if (deadLetters && own.contains(option)) {
-                throw new IllegalArgumentException("option '" + option
-                        + "' is set on a consumer of dead letters (state=dead), where it has no meaning: one that fails"
-                        + " is returned, as often as it takes, and none is given up. Set it on the consumer of the"
-                        + " queue itself");
+                throw new IllegalArgumentException("option '" + option + "' is set on a consumer of dead letters"
+                        + " (state=dead), which gives none up: set it on the consumer of the queue itself");
             }
         }
         if (deadLetters) {
             EndpointOptions.checkNoImport(
                     options, "a consumer of dead letters (state=dead): set it on the consumer of the queue itself");
-        }
-        for (String option : List.of("deadLetterRetention", "maximumDeadLetters")) {
-            if (!options.isDeadLetter() && own.contains("deadLetter") && own.contains(option)) {
-                throw new IllegalArgumentException("options 'deadLetter' (false) and '" + option
-                        + "' are both set: there are no dead letters to keep, remove one of the two");
-            }
         }
     }
 

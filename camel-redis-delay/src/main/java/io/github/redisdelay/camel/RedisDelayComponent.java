@@ -56,11 +56,15 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisDelayComponent.class);
 
-    private final StartupLog startReport = new StartupLog();
-    private final UnusedQueues unusedQueues = new UnusedQueues();
+    /** The report on queues and servers where a consumer starts. */
+    final StartupLog startReport = new StartupLog();
+
+    final UnusedQueues unusedQueues = new UnusedQueues();
     private final OncePerName unusedOptions = new OncePerName();
-    private final ManagedQueues managedQueues = new ManagedQueues();
-    private final ConsumerNames consumerNames = new ConsumerNames();
+    /** Its queues in JMX. */
+    final ManagedQueues managedQueues = new ManagedQueues();
+    /** Gives names to consumers without a route. */
+    final ConsumerNames consumerNames = new ConsumerNames();
     /** Its consumers that are started. Each adds and removes itself. */
     final Set<RedisDelayConsumer> consumers = ConcurrentHashMap.newKeySet();
 
@@ -144,16 +148,6 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         return open == null ? Optional.empty() : open.clients().acquireOpen(connection, options);
     }
 
-    /** Its queues in JMX. */
-    ManagedQueues managedQueues() {
-        return managedQueues;
-    }
-
-    /** The report on queues and servers where a consumer starts. */
-    StartupLog startReport() {
-        return startReport;
-    }
-
     /**
      * Warns of options without effect. One line for each endpoint: where it is used on both sides, each option has an effect on
      * one of them. An endpoint may be made anew for each message, as by toD with cacheSize=-1.
@@ -164,15 +158,6 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         if (options != null && unusedOptions.note(endpoint.getEndpointUri()) != null) {
             LOG.warn("queue '{}': {}", endpoint.getQueueName(), options);
         }
-    }
-
-    UnusedQueues unusedQueues() {
-        return unusedQueues;
-    }
-
-    /** Gives names to consumers without a route. */
-    ConsumerNames consumerNames() {
-        return consumerNames;
     }
 
     /** The started consumers of all components of a context. */

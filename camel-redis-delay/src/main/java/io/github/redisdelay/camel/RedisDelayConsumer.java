@@ -76,7 +76,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         this.settings = endpoint.consumerSettings();
         this.imports = endpoint.importBridge();
         this.ownName =
-                Suppliers.memorize(() -> endpoint.getComponent().consumerNames().next(endpoint.getQueueName()));
+                Suppliers.memorize(() -> endpoint.getComponent().consumerNames.next(endpoint.getQueueName()));
     }
 
     @Override
@@ -138,13 +138,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                         metered, name(), getEndpoint().producerSettings().maximumQueueLength()));
             }
             bridge = opened;
-            component
-                    .startReport()
-                    .log(
-                            queue,
-                            getEndpoint().usePartitions(client),
-                            client.get().address(),
-                            settings.deadLetters());
+            component.startReport.log(
+                    queue, getEndpoint().usePartitions(client), client.get().address(), settings.deadLetters());
             DeadLetterTrimmer.Limits limits = settings.limits();
             trimmer = new DeadLetterTrimmer(
                     whole.name(),

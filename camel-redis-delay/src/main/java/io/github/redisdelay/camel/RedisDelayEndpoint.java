@@ -122,12 +122,12 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @Override
     protected void doStart() throws Exception {
         super.doStart();
-        getComponent().managedQueues().add(this, this::managedQueue);
+        getComponent().managedQueues.add(this, this::managedQueue);
     }
 
     @Override
     protected void doStop() throws Exception {
-        getComponent().managedQueues().remove(this);
+        getComponent().managedQueues.remove(this);
         super.doStop();
     }
 

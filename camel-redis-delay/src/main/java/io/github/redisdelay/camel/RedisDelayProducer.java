@@ -71,7 +71,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         String address = client.get().address();
         ProducerSettings settings = getEndpoint().producerSettings();
         if (settings.operation() == RedisDelayOperation.SCHEDULE) {
-            component.startReport().logProducer(queue, address, metered.keyPrefix());
+            component.startReport.logProducer(queue, address, metered.keyPrefix());
         }
         Meters.Use meters = component.meters().producing(metered);
         NoConsumerReport.Watch deserted = component.deserted().of(queue, address, metered.keyPrefix());
@@ -85,9 +85,12 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                         ? null
                         : imports.apply(component.importSite(metered, "", settings.maximumQueueLength())),
                 new ScheduleOperation(settings, queue, mapper, queues::nextId, meters, deserted),
-                new ManageOperations(settings, queue, meters, () -> component
-                        .unusedQueues()
-                        .foundNothing(metered.place() + " with prefix '" + metered.keyPrefix() + "'", queue)),
+                new ManageOperations(
+                        settings,
+                        queue,
+                        meters,
+                        () -> component.unusedQueues.foundNothing(
+                                metered.place() + " with prefix '" + metered.keyPrefix() + "'", queue)),
                 new QueryOperations(settings, queue, mapper, queues::queues));
     }
 

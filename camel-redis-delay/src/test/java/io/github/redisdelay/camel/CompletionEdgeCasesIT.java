@@ -186,7 +186,7 @@ class CompletionEdgeCasesIT extends CamelRedisIT {
     void should_refuse_what_is_no_whole_number(String option, String value) {
         context.start();
         assertThatThrownBy(() -> send(uri + "?" + option + "=" + value, "x", Map.of()))
-                .hasStackTraceContaining("option '" + option + "' is '" + value + "': give a whole number");
+                .hasStackTraceContaining("option '" + option + "' is '" + value + "': it must be a whole number");
     }
 
     @Test

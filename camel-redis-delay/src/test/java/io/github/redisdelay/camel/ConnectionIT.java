@@ -108,7 +108,7 @@ class ConnectionIT {
             context.getRegistry().bind("one", given);
             context.getRegistry().bind("two", other);
             assertThatThrownBy(() -> assertRoundTrip(""))
-                    .hasStackTraceContaining("the registry has 2 of type RedissonClient: choose one");
+                    .hasStackTraceContaining("it has 2; of several, option 'redisson' chooses one");
         } finally {
             given.shutdown();
             other.shutdown();

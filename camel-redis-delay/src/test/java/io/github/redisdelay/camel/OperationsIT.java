@@ -59,8 +59,7 @@ class OperationsIT extends CamelRedisIT {
                     .startsWith("queue '" + queue + "' at ")
                     .contains(" had nothing to cancel: it has no message, no dead letter and no consumer. Is that"));
             cancel("b");
-            UnusedQueues unused = context.getComponent("redis-delay", RedisDelayComponent.class)
-                    .unusedQueues();
+            UnusedQueues unused = context.getComponent("redis-delay", RedisDelayComponent.class).unusedQueues;
             unused.foundNothing(
                             context.getEndpoint(uri, RedisDelayEndpoint.class).place() + " with prefix 'redis-delay'",
                             stored())

@@ -179,7 +179,7 @@ class WaitForReplicasIT {
             Exchange exchange = send(List.of("a", "b", "c"), Map.of());
             assertThat(exchange.getException()).isInstanceOf(BatchScheduleException.class);
             BatchScheduleException error = (BatchScheduleException) exchange.getException();
-            assertThat(error).hasMessageContaining("3 of 3 messages were not scheduled, or not for certain: ");
+            assertThat(error).hasMessageContaining("3 of 3 messages failed: ");
             assertThat(error.getScheduledIds()).isEmpty();
             assertThat(error.getFailures()).hasSize(3);
             assertThat(error.getFailures().values()).allMatch(ReplicationTimeoutException.class::isInstance);
@@ -307,7 +307,7 @@ class WaitForReplicasIT {
         assertThatThrownBy(new OptionReader(options)::client)
                 .hasMessage("option 'waitForReplicas' is -1: it must be 1 or more, or 0 to wait for none");
         assertThatThrownBy(() -> context.getEndpoint(uri + "?waitForReplicas=one"))
-                .hasStackTraceContaining("option 'waitForReplicas' is 'one': give a whole number");
+                .hasStackTraceContaining("option 'waitForReplicas' is 'one': it must be a whole number");
     }
 
     private static void assertRefused(RedisDelayConfiguration options, String option, String value, String why) {

@@ -102,14 +102,12 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
     private static String missing(CamelContext context) {
         int clients =
                 context.getRegistry().findByTypeWithName(RedissonClient.class).size();
-        return clients > 1
-                ? "no Redis is named and the registry has " + clients
-                        + " of type RedissonClient: choose one with option 'redisson', such as redisson=#name"
-                : "no Redis is named: set camel.component.redis-delay.address to redis://host:6379, or"
-                        + " camel.component.redis-delay.configurationUri to a Redisson YAML file, or put a RedissonClient"
-                        + " into the registry, before this endpoint is made. In Spring Boot"
-                        + " camel-redis-delay-spring-boot-starter reads spring.data.redis.host and .url, and"
-                        + " redisson-spring-boot-starter all of spring.data.redis";
+        return "no Redis is named: set camel.component.redis-delay.address to redis://host:6379, or"
+                + " camel.component.redis-delay.configurationUri to a Redisson YAML file, or put a RedissonClient into the"
+                + " registry, before this endpoint is made (it has " + clients
+                + "; of several, option 'redisson' chooses"
+                + " one). In Spring Boot camel-redis-delay-spring-boot-starter reads spring.data.redis.host and .url, and"
+                + " redisson-spring-boot-starter all of spring.data.redis";
     }
 
     private static Config read(CamelContext context, String uri) throws Exception {

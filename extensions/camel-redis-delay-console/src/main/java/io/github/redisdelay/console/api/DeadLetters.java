@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.api;
 
-import io.github.redisdelay.camel.Failure;
+import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
@@ -67,12 +67,12 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
 
     /** A group while it is made. */
     private static final class Letters {
-        final Failure newest;
+        final FailureRecord newest;
         final List<Long> times = new ArrayList<>();
         final List<String> ids = new ArrayList<>();
         final Set<String> hosts = new LinkedHashSet<>();
 
-        Letters(Failure newest) {
+        Letters(FailureRecord newest) {
             this.newest = newest;
         }
 
@@ -143,7 +143,7 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
         }
 
         private void add(MessageInfo letter) {
-            Failure failure = Failure.of(letter).orElse(null);
+            FailureRecord failure = FailureRecord.decode(letter.lastFailure());
             Letters letters = groups.computeIfAbsent(key(failure), key -> new Letters(failure));
             letters.times.add(givenUpMicros(letter));
             if (letters.ids.size() < NEWEST) {
@@ -188,11 +188,11 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
 
     /** The group of a dead letter. */
     static String key(MessageInfo letter) {
-        return key(Failure.of(letter).orElse(null));
+        return key(FailureRecord.decode(letter.lastFailure()));
     }
 
     /** A digest of the cause: a group needs no memory, and its name no escapes. */
-    private static String key(Failure failure) {
+    private static String key(FailureRecord failure) {
         String cause = failure == null
                 ? "none"
                 : quoted(failure.exception()) + quoted(failure.routeId()) + quoted(failure.reason());

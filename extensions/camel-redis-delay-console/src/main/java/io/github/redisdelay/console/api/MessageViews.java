@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.api;
 
-import io.github.redisdelay.camel.Failure;
+import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
@@ -34,10 +34,10 @@ final class MessageViews {
     public record FailureRow(
             Instant at, int attempt, String exception, String message, String route, String host, String reason) {
 
-        private static FailureRow of(Failure failure) {
+        private static FailureRow of(FailureRecord failure) {
             return new FailureRow(
-                    failure.time(),
-                    failure.attempt(),
+                    failure.time().equals(Instant.EPOCH) ? null : failure.time(),
+                    Math.max(0, failure.attempt()),
                     failure.exception(),
                     failure.message(),
                     failure.routeId(),
@@ -68,7 +68,7 @@ final class MessageViews {
             FailureRow failure) {
 
         static Message of(MessageInfo info, boolean dead) {
-            Failure failure = Failure.of(info).orElse(null);
+            FailureRecord failure = FailureRecord.decode(info.lastFailure());
             boolean held = info.state() == MessageState.LEASED;
             return new Message(
                     info.id(),
