@@ -63,8 +63,6 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     private volatile boolean suspended;
     private volatile String shown;
     private volatile DelayQueueConsumer claims;
-    /** Since when the queue is paused, for the log, when Redis has told it. */
-    private volatile CompletableFuture<String> pausedSince = CompletableFuture.completedFuture("");
 
     /** The id of the exchange of each delivery under way. An exchange may be pooled, so the exchange itself is not kept. */
     private final Map<Delivery, String> underWay = new ConcurrentHashMap<>();
@@ -324,15 +322,17 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     public void paused(boolean paused) {
         if (paused) {
             // It may have been resumed since, or Redis may be away.
-            pausedSince = queue.admin()
+            queue.admin()
                     .stats()
                     .thenApply(stats -> stats.paused() ? " since " + StatsText.time(stats.pausedMicros()) : "")
-                    .exceptionally(error -> "");
-            pausedSince.thenAccept(since -> LOG.info(
-                    "queue '{}': paused{}: {} receives nothing until it is resumed", queue.name(), since, shown));
+                    .exceptionally(error -> "")
+                    .thenAccept(since -> LOG.info(
+                            "queue '{}': paused{}: {} receives nothing until it is resumed",
+                            queue.name(),
+                            since,
+                            shown));
         } else {
-            pausedSince.thenAccept(since ->
-                    LOG.info("queue '{}': resumed: {} receives again. It was paused{}", queue.name(), shown, since));
+            LOG.info("queue '{}': resumed: {} receives again", queue.name(), shown);
         }
     }
 

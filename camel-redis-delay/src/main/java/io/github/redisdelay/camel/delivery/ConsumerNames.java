@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import java.net.UnknownHostException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.camel.util.HostUtils;
+import org.apache.camel.util.InetAddressUtil;
 
 /**
  * The names of consumers that have no route: the name of their queue; from the second consumer of a queue on, a number is
@@ -13,7 +13,7 @@ import org.apache.camel.util.HostUtils;
 public final class ConsumerNames {
 
     /** The name of this host. */
-    public static final String HOST = host();
+    public static final String HOST = Objects.requireNonNullElse(InetAddressUtil.getLocalHostNameSafe(), "unknown");
 
     private final Map<String, Integer> given = new ConcurrentHashMap<>();
 
@@ -26,13 +26,5 @@ public final class ConsumerNames {
     /** A name by which people know a consumer among all those of a queue, wherever they run. */
     static String full(String name) {
         return HOST + "/" + name + "/" + ProcessHandle.current().pid();
-    }
-
-    private static String host() {
-        try {
-            return HostUtils.getLocalHostName();
-        } catch (UnknownHostException e) {
-            return "unknown";
-        }
     }
 }

@@ -81,7 +81,8 @@ record BodyReader(int maximumMessageSize) {
             return bytes;
         }
         if (body instanceof File file) {
-            return read(file);
+            checkLength(file.length());
+            return stored(Files.newInputStream(file.toPath()), exchange);
         }
         if (body instanceof WrappedFile<?> wrapped) {
             return read(wrapped, exchange);
@@ -134,13 +135,6 @@ record BodyReader(int maximumMessageSize) {
         }
         checkLength(text.length());
         return text.toString();
-    }
-
-    private byte[] read(File file) throws IOException {
-        checkLength(file.length());
-        try (InputStream stream = Files.newInputStream(file.toPath())) {
-            return read(stream);
-        }
     }
 
     private Object read(WrappedFile<?> wrapped, Exchange exchange) throws IOException {
