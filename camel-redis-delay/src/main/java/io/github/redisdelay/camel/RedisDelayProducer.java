@@ -12,7 +12,6 @@ import io.github.redisdelay.camel.producer.ManageOperations;
 import io.github.redisdelay.camel.producer.PendingRequest;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.producer.QueryOperations;
-import io.github.redisdelay.camel.producer.ResumableStep;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
 import io.github.redisdelay.camel.producer.ScheduleOperation;
 import io.github.redisdelay.camel.thread.ComponentThreads;
@@ -22,10 +21,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.apache.camel.AsyncCallback;
 import org.apache.camel.Exchange;
-import org.apache.camel.Route;
 import org.apache.camel.RuntimeCamelException;
-import org.apache.camel.StatefulService;
 import org.apache.camel.support.DefaultAsyncProducer;
+import org.apache.camel.util.URISupport;
 
 /**
  * The producer: schedules messages, and changes and queries waiting ones. It makes a message on the caller's thread, which
@@ -45,6 +43,19 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             ScheduleOperation schedule,
             ManageOperations changes,
             QueryOperations queries) {}
+
+    /**
+     * A step that failed before the outcome of its request was known. It is kept in an exchange property, so that a
+     * redelivery of the step goes on with the request instead of sending a new message. Copies of the exchange have the
+     * property as well and are told apart by the exchange's id.
+     */
+    private record ResumableStep(String exchangeId, String endpointUri, int redeliveries, PendingRequest request) {
+
+        @Override
+        public String toString() {
+            return "request to " + URISupport.sanitizeUri(endpointUri);
+        }
+    }
 
     public RedisDelayProducer(RedisDelayEndpoint endpoint) {
         super(endpoint);
@@ -112,7 +123,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     public boolean process(Exchange exchange, AsyncCallback callback) {
         PendingRequest request;
         try {
-            PendingRequest pending = ResumableStep.take(exchange, getEndpoint().getEndpointUri());
+            PendingRequest pending = resumable(exchange);
             if (pending != null) {
                 pending.resume(getEndpoint().clientOptions().requestTimeout());
             }
@@ -136,6 +147,24 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         return false;
     }
 
+    /**
+     * The request that this redelivery of the step goes on with, or null. Another step that sends to the same endpoint
+     * is no redelivery, and makes a new request.
+     */
+    private PendingRequest resumable(Exchange exchange) {
+        if (!(exchange.removeProperty(OwnHeaders.PENDING_REQUEST) instanceof ResumableStep step)) {
+            return null;
+        }
+        // The header CamelRedelivered stays set after an earlier step was redelivered, so it is not enough.
+        boolean same = step.exchangeId.equals(exchange.getExchangeId())
+                && step.endpointUri.equals(getEndpoint().getEndpointUri());
+        return same && redeliveries(exchange) > step.redeliveries ? step.request : null;
+    }
+
+    private static int redeliveries(Exchange exchange) {
+        return exchange.getMessage().getHeader(Exchange.REDELIVERY_COUNTER, 0, Integer.class);
+    }
+
     private boolean mustWait(Exchange exchange) {
         return getEndpoint().getConfiguration().isSynchronous()
                 || exchange.isTransacted() // a transaction belongs to its thread
@@ -152,7 +181,13 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         } catch (Throwable e) { // also an Error: the exchange must go on
             exchange.setException(e);
             if (request.mustResume()) {
-                ResumableStep.keep(exchange, getEndpoint().getEndpointUri(), request);
+                exchange.setProperty(
+                        OwnHeaders.PENDING_REQUEST,
+                        new ResumableStep(
+                                exchange.getExchangeId(),
+                                getEndpoint().getEndpointUri(),
+                                redeliveries(exchange),
+                                request));
             }
         }
     }
@@ -179,18 +214,8 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                             + RedisDelayConstants.OPERATION + "', and the endpoint does not say from where: set"
                             + " operation=import, import.from and import.codec on the endpoint");
                 }
-                yield open.imports().send(() -> isToGoOn(exchange));
+                yield open.imports().send(exchange, this::isRunAllowed);
             }
         };
-    }
-
-    /** False as soon as this producer, its context, or the consumer that the exchange came from is being stopped. */
-    private boolean isToGoOn(Exchange exchange) {
-        String routeId = exchange.getFromRouteId();
-        Route route = routeId == null ? null : getEndpoint().getCamelContext().getRoute(routeId);
-        boolean stopping = route != null
-                && route.getConsumer() instanceof StatefulService consumer
-                && !(consumer.isStarting() || consumer.isStarted());
-        return isRunAllowed() && !stopping && !getEndpoint().getCamelContext().isStopping();
     }
 }

@@ -13,6 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.apache.camel.CamelContext;
+import org.apache.camel.Exchange;
 
 /**
  * The module {@code camel-redis-delay-import}. A component makes one of its own when the first endpoint asks for an import.
@@ -58,9 +59,10 @@ public interface ImportModule {
         /**
          * Begins an import.
          *
-         * @param wanted asked now and then whether it shall go on
+         * @param running whether the producer runs; the import ends when it does not, or when the context or the route of the
+         *     exchange is being stopped
          */
-        PendingRequest send(BooleanSupplier wanted);
+        PendingRequest send(Exchange exchange, BooleanSupplier running);
 
         /** Gives back its meters. */
         void close();

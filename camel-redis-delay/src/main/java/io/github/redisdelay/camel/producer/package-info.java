@@ -8,7 +8,7 @@
  * io.github.redisdelay.camel.producer.QueryOperations} reads. Each returns a {@link
  * io.github.redisdelay.camel.producer.PendingRequest}: {@link io.github.redisdelay.camel.producer.PendingChanges} must
  * not be made twice, and any other may. If the outcome is not known
- * when the step fails, a {@link io.github.redisdelay.camel.producer.ResumableStep} keeps the request, and Camel's
+ * when the step fails, {@code RedisDelayProducer} keeps the request, and Camel's
  * redelivery of the step goes on with it.
  */
 package io.github.redisdelay.camel.producer;

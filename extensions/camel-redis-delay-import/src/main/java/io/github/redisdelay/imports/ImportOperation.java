@@ -9,7 +9,11 @@ import io.github.redisdelay.imports.queue.RedissonImport;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import org.apache.camel.CamelContext;
+import org.apache.camel.Exchange;
 import org.apache.camel.Message;
+import org.apache.camel.Route;
+import org.apache.camel.StatefulService;
 
 /** The operation that moves the messages of a delayed queue of Redisson's here. Holds nothing of an exchange. */
 final class ImportOperation implements ImportModule.Operation {
@@ -38,8 +42,19 @@ final class ImportOperation implements ImportModule.Operation {
     }
 
     @Override
-    public PendingRequest send(BooleanSupplier wanted) {
-        return PendingRequest.of(run(wanted), this::put);
+    public PendingRequest send(Exchange exchange, BooleanSupplier running) {
+        return PendingRequest.of(run(() -> running.getAsBoolean() && isToGoOn(exchange)), this::put);
+    }
+
+    /** False as soon as the context, or the consumer that the exchange came from, is being stopped. */
+    private static boolean isToGoOn(Exchange exchange) {
+        CamelContext context = exchange.getContext();
+        String routeId = exchange.getFromRouteId();
+        Route route = routeId == null ? null : context.getRoute(routeId);
+        boolean stopping = route != null
+                && route.getConsumer() instanceof StatefulService consumer
+                && !(consumer.isStarting() || consumer.isStarted());
+        return !stopping && !context.isStopping();
     }
 
     @Override
