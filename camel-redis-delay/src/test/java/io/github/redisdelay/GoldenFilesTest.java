@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay;
 
-import io.github.redisdelay.camel.ManagedQueue;
 import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.testkit.GoldenFile;
 import java.io.IOException;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,8 +13,6 @@ import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.camel.api.management.ManagedAttribute;
-import org.apache.camel.api.management.ManagedOperation;
 import org.apache.camel.util.json.JsonObject;
 import org.apache.camel.util.json.Jsoner;
 import org.junit.jupiter.api.Test;
@@ -71,30 +67,6 @@ class GoldenFilesTest {
                         .map(RedisDelayOperation::toString)
                         .sorted()
                         .toList());
-    }
-
-    @Test
-    void should_have_these_members_in_JMX() {
-        GoldenFile.assertSame(
-                "jmx.txt",
-                Arrays.stream(ManagedQueue.class.getMethods())
-                        .flatMap(GoldenFilesTest::member)
-                        .sorted()
-                        .toList());
-    }
-
-    private static Stream<String> member(Method method) {
-        if (method.isAnnotationPresent(ManagedAttribute.class)) {
-            return Stream.of("attribute " + method.getName().replaceAll("^(get|is)", "") + " "
-                    + method.getReturnType().getSimpleName());
-        }
-        return method.isAnnotationPresent(ManagedOperation.class)
-                ? Stream.of("operation " + method.getName() + " "
-                        + Arrays.stream(method.getParameterTypes())
-                                .map(Class::getSimpleName)
-                                .toList()
-                        + " " + method.getReturnType().getSimpleName())
-                : Stream.empty();
     }
 
     @Test

@@ -19,7 +19,7 @@ import org.apache.camel.RuntimeCamelException;
  * @param client gives a share in a client, which is released
  * @param queue the queue of a client
  */
-record QueueCalls(
+public record QueueCalls(
         String name,
         Duration requestTimeout,
         Supplier<Reference<OpenClient>> client,
@@ -34,7 +34,7 @@ record QueueCalls(
      * @param failed what it means if there is none, for the error
      * @throws RuntimeCamelException if Redis cannot be asked, or refuses
      */
-    <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call) {
+    public <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call) {
         Reference<OpenClient> share = null;
         try {
             share = client.get();

@@ -9,6 +9,7 @@ import io.github.redisdelay.camel.delivery.ConsumerNames;
 import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.NoConsumerReport;
+import io.github.redisdelay.camel.monitor.QueueBeans;
 import io.github.redisdelay.camel.monitor.StartupLog;
 import io.github.redisdelay.camel.monitor.UnusedQueues;
 import io.github.redisdelay.camel.option.OncePerName;
@@ -62,7 +63,7 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     final UnusedQueues unusedQueues = new UnusedQueues();
     private final OncePerName unusedOptions = new OncePerName();
     /** Its queues in JMX. */
-    final ManagedQueues managedQueues = new ManagedQueues();
+    volatile QueueBeans queueBeans = QueueBeans.NONE; // written when Camel makes the component
     /** Gives names to consumers without a route. */
     final ConsumerNames consumerNames = new ConsumerNames();
     /** Its consumers that are started. Each adds and removes itself. */
@@ -268,6 +269,12 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
         } else {
             open.threads().goOnBehindProducer(exchange);
         }
+    }
+
+    @Override
+    protected void doBuild() throws Exception {
+        super.doBuild();
+        queueBeans = QueueBeans.of(getCamelContext());
     }
 
     @Override

@@ -9,7 +9,6 @@ import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.message.MessageMapper;
-import io.github.redisdelay.camel.monitor.CachedStats;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
@@ -122,20 +121,13 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     @Override
     protected void doStart() throws Exception {
         super.doStart();
-        getComponent().managedQueues.add(this, this::managedQueue);
+        getComponent().queueBeans.add(this);
     }
 
     @Override
     protected void doStop() throws Exception {
-        getComponent().managedQueues.remove(this);
+        getComponent().queueBeans.remove(this);
         super.doStop();
-    }
-
-    /** Its queue in JMX. */
-    ManagedQueue managedQueue() {
-        ManagedQueue.Queue queue = new ManagedQueue.Queue(
-                queueName, getKeyPrefix(), isOfDeadLetters(), getPartitions(), getServiceUrl(), place());
-        return new ManagedQueue(queue, new CachedStats(this::stats, System::nanoTime), calls());
     }
 
     private void resolve() {
@@ -233,13 +225,6 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return client.get().queues().usePartitions(queueName, resolved.partitions());
     }
 
-    /** The figures of its queue, or of the dead letters that it leads to. */
-    QueueStats stats() {
-        return calls().ask("its figures could not be read", queue -> (isOfDeadLetters() ? queue.deadLetters() : queue)
-                .admin()
-                .stats());
-    }
-
     /** Asks for the figures of its queue, if its client is connected; waits neither for that nor for the answer. */
     public Optional<CompletableFuture<QueueStats>> figures() {
         return getComponent()
@@ -315,7 +300,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
                 .orElse(null);
     }
 
-    private QueueCalls calls() {
+    /** Calls to its queue, which wait for the answer. */
+    public QueueCalls calls() {
         return new QueueCalls(queueName, clientOptions().requestTimeout(), this::acquireClient, this::queue);
     }
 
@@ -345,7 +331,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     /** Returns whether it leads to the dead letters of its queue. */
-    boolean isOfDeadLetters() {
+    public boolean isOfDeadLetters() {
         return producerSettings().state() == MessageScope.DEAD;
     }
 

@@ -332,8 +332,9 @@ class PartitionedRoutesIT extends ConsumerSideIT {
         }
         RedisDelayEndpoint endpoint = context.getEndpoint(uri + THREE, RedisDelayEndpoint.class);
         assertThat(endpoint.getPartitions()).isEqualTo(3);
-        ManagedQueue managed = endpoint.managedQueue();
-        assertThat(managed.getDelayed()).isEqualTo(6);
-        assertThat(managed.getOverdue()).isEqualTo(6);
+        QueueStats stats =
+                endpoint.calls().ask("no figures", whole -> whole.admin().stats());
+        assertThat(stats.delayed()).isEqualTo(6);
+        assertThat(stats.overdue()).isEqualTo(6);
     }
 }

@@ -78,6 +78,7 @@ class ConsoleLayersTest {
                 .resideInAnyPackage(
                         "java..",
                         "javax.crypto..",
+                        "javax.management..",
                         "com.sun.net.httpserver..",
                         "jakarta.servlet..",
                         "io.github.redisdelay..",

@@ -41,6 +41,7 @@ final class RedisDelayRuntimeHints implements RuntimeHintsRegistrar {
         Stream.of(
                         "io.github.redisdelay.imports.RedissonImports",
                         "io.github.redisdelay.micrometer.RedisDelayMicrometer",
+                        "io.github.redisdelay.console.ManagedQueues",
                         "io.github.redisdelay.console.RedisDelayDevConsole")
                 .forEach(type -> hints.reflection()
                         .registerTypeIfPresent(classLoader, type, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS));

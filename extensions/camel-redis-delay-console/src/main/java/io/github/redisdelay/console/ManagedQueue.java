@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel;
+package io.github.redisdelay.console;
 
-import io.github.redisdelay.camel.monitor.CachedStats;
+import io.github.redisdelay.camel.QueueCalls;
+import io.github.redisdelay.camel.RedisDelayEndpoint;
 import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.queue.ChangeResult;
@@ -12,6 +13,7 @@ import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.Submission;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.api.management.ManagedAttribute;
 import org.apache.camel.api.management.ManagedOperation;
@@ -28,50 +30,48 @@ public final class ManagedQueue {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManagedQueue.class);
 
-    private final Queue queue;
-    private final CachedStats figures;
+    private final RedisDelayEndpoint endpoint;
     private final QueueCalls calls;
+    private final CachedStats figures;
 
-    /**
-     * The queue as its endpoints know it.
-     *
-     * @param place which Redis it is in, and which database of it
-     */
-    record Queue(String name, String keyPrefix, boolean deadLetters, int partitions, String serviceUrl, String place) {}
-
-    ManagedQueue(Queue queue, CachedStats figures, QueueCalls calls) {
-        this.queue = queue;
-        this.figures = figures;
-        this.calls = calls;
+    /** @param endpoint any of those that lead to the queue */
+    ManagedQueue(RedisDelayEndpoint endpoint, LongSupplier nanoTime) {
+        this.endpoint = endpoint;
+        this.calls = endpoint.calls();
+        this.figures = new CachedStats(
+                () -> calls.ask(
+                        "its figures could not be read",
+                        whole -> target(whole).admin().stats()),
+                nanoTime);
     }
 
-    Queue queue() {
-        return queue;
+    private DelayQueue target(DelayQueue whole) {
+        return isDeadLetters() ? whole.deadLetters() : whole;
     }
 
     @ManagedAttribute(description = "Name of the queue")
     public String getQueueName() {
-        return queue.name();
+        return endpoint.getQueueName();
     }
 
     @ManagedAttribute(description = "What the Redis keys of the queue begin with")
     public String getKeyPrefix() {
-        return queue.keyPrefix();
+        return endpoint.getKeyPrefix();
     }
 
     @ManagedAttribute(description = "Whether the figures are those of the queue's dead letters")
     public boolean isDeadLetters() {
-        return queue.deadLetters();
+        return endpoint.isOfDeadLetters();
     }
 
     @ManagedAttribute(description = "Over how many hash tags the queue is spread")
     public int getPartitions() {
-        return queue.partitions();
+        return endpoint.getPartitions();
     }
 
     @ManagedAttribute(description = "Where Redis is")
     public String getServiceUrl() {
-        return queue.serviceUrl();
+        return endpoint.getServiceUrl();
     }
 
     @ManagedAttribute(description = "Messages that no consumer has claimed, overdue ones included")
@@ -130,7 +130,7 @@ public final class ManagedQueue {
                 "it could not be " + what,
                 target -> call.apply(target.admin()).result().thenApply(changed -> {
                     if (changed) {
-                        LOG.info("{}: {} by JMX", StatsText.label(target, queue.deadLetters()), what);
+                        LOG.info("{}: {} by JMX", StatsText.label(target, isDeadLetters()), what);
                     }
                     return changed;
                 }));
@@ -179,7 +179,7 @@ public final class ManagedQueue {
     }
 
     private <T> T ask(String failed, Function<DelayQueue, CompletableFuture<T>> call) {
-        return askWhole(failed, whole -> call.apply(queue.deadLetters() ? whole.deadLetters() : whole));
+        return askWhole(failed, whole -> call.apply(target(whole)));
     }
 
     private <T> T askWhole(String failed, Function<DelayQueue, CompletableFuture<T>> call) {

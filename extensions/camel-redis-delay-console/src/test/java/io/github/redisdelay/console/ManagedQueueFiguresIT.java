@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel;
+package io.github.redisdelay.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.CamelRedisIT;
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.RedisDelayEndpoint;
 import io.github.redisdelay.camel.connection.ClientRegistry;
 import io.github.redisdelay.camel.connection.RefCounted;
-import io.github.redisdelay.camel.monitor.CachedStats;
 import io.github.redisdelay.test.RedisServer;
 import java.time.Duration;
 import java.util.Map;
@@ -19,9 +21,13 @@ import org.apache.camel.RuntimeCamelException;
 import org.junit.jupiter.api.Test;
 
 /** A queue's figures in JMX. */
-class CachedStatsIT extends CamelRedisIT {
+class ManagedQueueFiguresIT extends CamelRedisIT {
 
     private final AtomicLong nanoTime = new AtomicLong(-5);
+
+    private ManagedQueue figures(RedisDelayEndpoint endpoint) {
+        return new ManagedQueue(endpoint, nanoTime::get);
+    }
 
     @Test
     void should_show_the_figures_without_a_producer_or_consumer() throws Exception {
@@ -60,23 +66,22 @@ class CachedStatsIT extends CamelRedisIT {
         context.start();
         send(uri + "?delay=1h", "x", Map.of());
         send(uri + "?operation=pause&state=dead", "x", Map.of());
-        CachedStats figures =
-                new CachedStats(((RedisDelayEndpoint) context.getEndpoint(uri + "?state=dead"))::stats, nanoTime::get);
-        assertThat(figures.get().delayed()).isZero();
-        assertThat(figures.get().paused()).isTrue();
+        ManagedQueue figures = figures((RedisDelayEndpoint) context.getEndpoint(uri + "?state=dead"));
+        assertThat(figures.getDelayed()).isZero();
+        assertThat(figures.isPaused()).isTrue();
     }
 
     @Test
     void should_ask_redis_once_a_second() {
         context.start();
-        CachedStats figures = new CachedStats(((RedisDelayEndpoint) context.getEndpoint(uri))::stats, nanoTime::get);
-        assertThat(figures.get().delayed()).isZero();
+        ManagedQueue figures = figures((RedisDelayEndpoint) context.getEndpoint(uri));
+        assertThat(figures.getDelayed()).isZero();
         send(uri + "?delay=1h", "x", Map.of());
 
         nanoTime.addAndGet(Duration.ofMillis(999).toNanos());
-        assertThat(figures.get().delayed()).isZero();
+        assertThat(figures.getDelayed()).isZero();
         nanoTime.addAndGet(Duration.ofMillis(1).toNanos());
-        assertThat(figures.get().delayed()).isOne();
+        assertThat(figures.getDelayed()).isOne();
     }
 
     @Test
@@ -88,15 +93,15 @@ class CachedStatsIT extends CamelRedisIT {
         context.start();
         RedisDelayEndpoint endpoint =
                 context.getEndpoint(uri + "?requestTimeout=1s&address=" + address, RedisDelayEndpoint.class);
-        CachedStats figures = new CachedStats(endpoint::stats, nanoTime::get);
+        ManagedQueue figures = figures(endpoint);
         long start = System.nanoTime();
-        assertThatThrownBy(figures::get)
+        assertThatThrownBy(figures::getDelayed)
                 .isInstanceOf(RuntimeCamelException.class)
                 .hasMessageContaining(queue)
                 .hasMessageContaining(address);
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
-        Throwable first = catchThrowable(figures::get);
-        assertThat(catchThrowable(figures::get))
+        Throwable first = catchThrowable(figures::getDelayed);
+        assertThat(catchThrowable(figures::getDelayed))
                 .as("the failure holds for a second, or each of the figures would wait")
                 .isSameAs(first);
     }
@@ -108,17 +113,17 @@ class CachedStatsIT extends CamelRedisIT {
             RedisDelayEndpoint endpoint = context.getEndpoint(
                     uri + "?requestTimeout=2s&address=" + server.address(), RedisDelayEndpoint.class);
             try (var ignored = new Held(endpoint)) {
-                CachedStats figures = new CachedStats(endpoint::stats, nanoTime::get);
-                assertThat(figures.get().delayed()).isZero();
+                ManagedQueue figures = figures(endpoint);
+                assertThat(figures.getDelayed()).isZero();
                 server.kill();
                 nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
-                assertThatThrownBy(figures::get)
+                assertThatThrownBy(figures::getDelayed)
                         .isInstanceOf(RuntimeCamelException.class)
                         .hasMessageContaining(queue);
                 server.start();
                 await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
                     nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
-                    return figures.get().delayed() == 0;
+                    return figures.getDelayed() == 0;
                 });
             }
         }

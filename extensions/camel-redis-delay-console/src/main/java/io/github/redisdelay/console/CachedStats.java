@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel.monitor;
+package io.github.redisdelay.console;
 
 import io.github.redisdelay.queue.QueueStats;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +11,7 @@ import org.apache.camel.RuntimeCamelException;
  * The figures of a queue for a reader of many of them, one after the other. Redis is asked once a second. A failure
  * holds as long, or each of the figures would wait for a Redis that does not answer.
  */
-public final class CachedStats {
+final class CachedStats {
 
     private static final long KEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -25,7 +25,7 @@ public final class CachedStats {
     private long readNanos;
 
     /** @param read asks Redis, and throws a RuntimeCamelException if it cannot be asked */
-    public CachedStats(Supplier<QueueStats> read, LongSupplier nanoTime) {
+    CachedStats(Supplier<QueueStats> read, LongSupplier nanoTime) {
         this.read = read;
         this.nanoTime = nanoTime;
     }
@@ -35,7 +35,7 @@ public final class CachedStats {
      *
      * @throws RuntimeCamelException if Redis cannot be asked
      */
-    public synchronized QueueStats get() {
+    synchronized QueueStats get() {
         if (!isRead || nanoTime.getAsLong() - readNanos >= KEEP_NANOS) {
             try {
                 latest = read.get();

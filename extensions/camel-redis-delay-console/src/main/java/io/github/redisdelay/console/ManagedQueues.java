@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.redisdelay.camel;
+package io.github.redisdelay.console;
 
+import io.github.redisdelay.camel.RedisDelayEndpoint;
+import io.github.redisdelay.camel.monitor.QueueBeans;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
 import javax.management.JMException;
 import javax.management.ObjectName;
 import org.apache.camel.CamelContext;
@@ -18,39 +19,35 @@ import org.slf4j.LoggerFactory;
  * The queues in JMX, each once, for as long as there is an endpoint that leads to it. Of endpoints that are made while
  * messages are routed, as by {@code toD}, none is shown, as Camel does: there may be thousands. Thread-safe.
  */
-final class ManagedQueues {
+public final class ManagedQueues implements QueueBeans {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManagedQueues.class);
 
     /** The endpoints of each queue. Guarded by this. */
     private final Map<ObjectName, Set<Endpoint>> endpoints = new HashMap<>();
 
-    /**
-     * Shows the queue of an endpoint that was started.
-     *
-     * @param made makes what is shown of its queue
-     */
-    synchronized void add(Endpoint endpoint, Supplier<ManagedQueue> made) {
+    @Override
+    public synchronized void add(Endpoint endpoint) {
         CamelContext context = endpoint.getCamelContext();
         ManagementAgent agent = agent(context);
         if (agent == null || !isShown(context, agent)) {
             return;
         }
-        ManagedQueue queue = made.get();
+        RedisDelayEndpoint own = (RedisDelayEndpoint) endpoint;
         try {
-            ObjectName name = name(context, agent, queue.queue());
+            ObjectName name = name(context, agent, own);
             Set<Endpoint> users = endpoints.computeIfAbsent(name, key -> new HashSet<>());
             users.add(endpoint);
             if (!agent.isRegistered(name)) {
-                agent.register(queue, name);
+                agent.register(new ManagedQueue(own, System::nanoTime), name);
             }
         } catch (JMException e) {
-            LOG.warn("queue '{}' is not shown in JMX", queue.getQueueName(), e);
+            LOG.warn("queue '{}' is not shown in JMX", own.getQueueName(), e);
         }
     }
 
-    /** Takes the queue of an endpoint that was stopped out of JMX, if no other endpoint leads to it. */
-    synchronized void remove(Endpoint endpoint) {
+    @Override
+    public synchronized void remove(Endpoint endpoint) {
         endpoints.entrySet().removeIf(entry -> {
             boolean last = entry.getValue().remove(endpoint) && entry.getValue().isEmpty();
             ManagementAgent agent = last ? agent(endpoint.getCamelContext()) : null;
@@ -82,12 +79,12 @@ final class ManagedQueues {
                                 && context.getRouteController().isStartingRoutes());
     }
 
-    private static ObjectName name(CamelContext context, ManagementAgent agent, ManagedQueue.Queue queue)
+    private static ObjectName name(CamelContext context, ManagementAgent agent, RedisDelayEndpoint endpoint)
             throws JMException {
         return new ObjectName(agent.getMBeanObjectDomainName() + ":context=" + context.getManagementName()
-                + ",type=queues,name=" + ObjectName.quote(queue.name())
-                + (queue.deadLetters() ? ",state=dead" : "")
-                + ",prefix=" + ObjectName.quote(queue.keyPrefix())
-                + ",address=" + ObjectName.quote(queue.place()));
+                + ",type=queues,name=" + ObjectName.quote(endpoint.getQueueName())
+                + (endpoint.isOfDeadLetters() ? ",state=dead" : "")
+                + ",prefix=" + ObjectName.quote(endpoint.getKeyPrefix())
+                + ",address=" + ObjectName.quote(endpoint.place()));
     }
 }
