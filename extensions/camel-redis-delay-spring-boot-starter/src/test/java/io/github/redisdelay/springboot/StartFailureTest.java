@@ -67,7 +67,8 @@ class StartFailureTest {
         assertThatThrownBy(() ->
                         SpringApplication.run(Application.class, "--camel.component.redis-delay.visibility-timeout=5s"))
                 .hasStackTraceContaining("no Redis is named: set camel.component.redis-delay.address")
-                .hasStackTraceContaining("In Spring Boot camel-redis-delay-spring-boot-starter reads"
-                        + " spring.data.redis.host and .url, and redisson-spring-boot-starter all of spring.data.redis");
+                .hasStackTraceContaining(
+                        "In Spring Boot camel-redis-delay-spring-boot-starter reads"
+                                + " spring.data.redis.host and .url, and redisson-spring-boot-starter all of spring.data.redis");
     }
 }
