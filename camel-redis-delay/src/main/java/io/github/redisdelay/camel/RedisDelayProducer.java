@@ -176,7 +176,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             boolean asked = exchange.getMessage().hasHeaders();
             request.complete(exchange.getMessage());
             if (asked) {
-                ScheduleHeaders.remove(exchange.getMessage());
+                OwnHeaders.removeUsedUp(exchange.getMessage());
             }
         } catch (Throwable e) { // also an Error: the exchange must go on
             exchange.setException(e);

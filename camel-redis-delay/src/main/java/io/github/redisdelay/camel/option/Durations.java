@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Calendar;
 import java.util.Date;
 import java.util.List;
-import java.util.Locale;
 import java.util.regex.Pattern;
 import org.apache.camel.util.TimeUtils;
 
@@ -88,16 +87,15 @@ public final class Durations {
 
     /** A duration in its largest unit of which there are at least two, such as 41 min. */
     public static String text(Duration duration) {
-        for (ChronoUnit unit : List.of(ChronoUnit.DAYS, ChronoUnit.HOURS, ChronoUnit.MINUTES, ChronoUnit.SECONDS)) {
-            Duration one = unit.getDuration();
-            if (duration.dividedBy(one) >= 2) {
-                String name = unit == ChronoUnit.MINUTES
-                        ? "min"
-                        : unit.name().substring(0, 1).toLowerCase(Locale.ROOT);
-                return duration.plus(one.dividedBy(2)).dividedBy(one) + " " + name;
+        long millis = duration.toMillis();
+        long[] units = {86_400_000, 3_600_000, 60_000, 1_000};
+        for (int i = 0; i < units.length; i++) {
+            if (millis >= 2 * units[i]) {
+                return (millis + units[i] / 2) / units[i]
+                        + List.of(" d", " h", " min", " s").get(i);
             }
         }
-        return duration.toMillis() + " ms";
+        return millis + " ms";
     }
 
     /**

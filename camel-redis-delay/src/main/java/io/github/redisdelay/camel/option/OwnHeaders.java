@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
@@ -52,6 +53,8 @@ public final class OwnHeaders {
             RedisDelayConstants.REDELIVERY_DELAYS,
             RedisDelayConstants.LIMIT);
 
+    private static final Set<String> USED_UP_IN_ANY_CASE = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+
     /** Headers that a route can set. */
     public static final List<String> REQUEST_HEADERS = Stream.concat(
                     USED_UP.stream(),
@@ -73,6 +76,7 @@ public final class OwnHeaders {
         constants().forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
         Stream.of(HELD_DELIVERIES, PENDING_REQUEST, STEP_OPTIONS).forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
         KNOWN = Set.copyOf(KNOWN_IN_ANY_CASE.keySet());
+        USED_UP_IN_ANY_CASE.addAll(USED_UP);
     }
 
     /** Headers that the component sets. */
@@ -94,6 +98,11 @@ public final class OwnHeaders {
                 throw new IllegalArgumentException("header " + error);
             });
         }
+    }
+
+    /** Removes those of {@link #USED_UP} from a message, in any letter case. */
+    public static void removeUsedUp(Message message) {
+        message.getHeaders().keySet().removeIf(USED_UP_IN_ANY_CASE::contains);
     }
 
     /**

@@ -6,7 +6,6 @@ import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.HeaderValues;
 import io.github.redisdelay.camel.option.OptionValues;
-import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.camel.redelivery.MessageRetryPolicy;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -133,10 +132,5 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
                 ? otherwise
                 : OptionValues.constant(
                         RedisDelayOperation.class, "header '" + RedisDelayConstants.OPERATION + "'", operation);
-    }
-
-    /** Removes what is used up. */
-    public static void remove(Message message) {
-        OwnHeaders.USED_UP.forEach(message::removeHeader);
     }
 }

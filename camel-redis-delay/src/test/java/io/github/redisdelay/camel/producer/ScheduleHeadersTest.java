@@ -34,7 +34,7 @@ class ScheduleHeadersTest {
         message.setHeader(RedisDelayConstants.MESSAGE_ID, "id");
         message.setHeader("other", 1);
 
-        ScheduleHeaders.remove(message);
+        OwnHeaders.removeUsedUp(message);
 
         assertThat(message.getHeaders().keySet()).containsExactlyInAnyOrder(RedisDelayConstants.MESSAGE_ID, "other");
     }
