@@ -15,7 +15,10 @@ public interface DeliveryHandler {
      */
     void handle(Delivery delivery) throws Exception;
 
-    /** The same for a batch, of one message where the consumer has no batches. All its messages occupy one slot together. */
+    /**
+     * The same for a batch, of one message where the consumer has no batches. All its messages occupy one slot together. If
+     * this throws, each of them that was not settled is due again after a second.
+     */
     default void handle(List<? extends Delivery> batch) throws Exception {
         for (Delivery delivery : batch) {
             handle(delivery);

@@ -190,6 +190,25 @@ class DurabilityIT {
                 .isZero();
     }
 
+    @Test
+    void should_count_dead_letters_that_are_dropped_and_not_known_to_be_replicated() throws Exception {
+        BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+        DelayQueueConsumer consumer = queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, received::add);
+        for (String id : List.of("a", "b", "c")) {
+            get(queue.schedule(ScheduleRequest.of(id, new byte[] {1}, DueTime.now())));
+            get(received.poll(30, TimeUnit.SECONDS).settle(new Settlement.DeadLetter(new byte[0])));
+        }
+        get(consumer.stop(false));
+        use2(new Durability(1, false, SHORT));
+        servers.disconnect();
+        try {
+            assertThat(get(queue.admin().trimDeadLetters(Duration.ZERO, 1))).isEqualTo(2);
+            assertThat(get(queue.admin().stats()).dead()).isOne();
+        } finally {
+            servers.connect();
+        }
+    }
+
     /** On a busy machine a replica may need longer than the short time that these clients wait. */
     private static <T> T eventually(Supplier<? extends CompletableFuture<T>> request) {
         return await().ignoreExceptionsMatching(error -> error instanceof ReplicationTimeoutException

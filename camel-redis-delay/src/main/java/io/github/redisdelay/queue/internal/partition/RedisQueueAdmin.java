@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.partition;
 
+import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.DeadLetterId;
@@ -15,6 +16,8 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.Submission;
+import io.github.redisdelay.queue.exception.ErrorText;
+import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.internal.command.PartitionAdmin;
 import io.github.redisdelay.queue.internal.format.ConsumerRows;
 import io.github.redisdelay.queue.internal.format.MessageRows;
@@ -22,6 +25,7 @@ import io.github.redisdelay.queue.internal.format.PageCursor;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -68,21 +72,6 @@ final class RedisQueueAdmin implements QueueAdmin {
      */
     @Override
     public CompletableFuture<MessagePage> list(MessageState state, PageStart from, int limit) {
-        char list = letter(state, limit);
-        PageCursor behind = PageCursor.of(list, from);
-        boolean newest = behind.newest();
-        return partitions
-                .askAll(one -> one.rows(state, behind, limit))
-                .thenApply(
-                        rows -> MessageRows.page(MessageRows.merge(rows, limit, newest), state, limit, list, newest));
-    }
-
-    /**
-     * Checks what is asked of {@link #list}.
-     *
-     * @return the letter of the list, for cursors
-     */
-    private char letter(MessageState state, int limit) {
         if (state != MessageState.DELAYED && state != MessageState.LEASED) {
             throw new IllegalArgumentException(
                     "messages in state " + state + " cannot be listed: only DELAYED or LEASED ones");
@@ -91,7 +80,13 @@ final class RedisQueueAdmin implements QueueAdmin {
             throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_PAGE);
         }
         char letter = state == MessageState.LEASED ? 'l' : 'd';
-        return partitions.first().isDeadLetters() ? Character.toUpperCase(letter) : letter;
+        char list = partitions.first().isDeadLetters() ? Character.toUpperCase(letter) : letter;
+        PageCursor behind = PageCursor.of(list, from);
+        boolean newest = behind.newest();
+        return partitions
+                .askAll(one -> one.rows(state, behind, limit))
+                .thenApply(
+                        rows -> MessageRows.page(MessageRows.merge(rows, limit, newest), state, limit, list, newest));
     }
 
     @Override
@@ -126,38 +121,51 @@ final class RedisQueueAdmin implements QueueAdmin {
         return dropOldest(
                 new RedisQueueAdmin(partitions.deadLetters()),
                 retention.isZero() ? Long.MAX_VALUE : DueTime.toMicros(retention),
-                maximum == 0 ? Long.MAX_VALUE : maximum,
-                0);
+                maximum == 0 ? Long.MAX_VALUE : maximum);
     }
 
-    /** Drops the oldest dead letters, a page at a time, as long as they are too old or there are too many. */
-    private CompletableFuture<Long> dropOldest(QueueAdmin letters, long retentionMicros, long maximum, long before) {
+    /**
+     * Drops the oldest dead letters, a page at a time, as long as they are too old or there are too many. Tells how many,
+     * also if it cannot go on: the next call meets that failure again.
+     */
+    private CompletableFuture<Long> dropOldest(QueueAdmin letters, long retentionMicros, long maximum) {
         return letters.stats().thenCompose(stats -> {
             if (stats.delayed() <= maximum && stats.oldestOverdueMicros() < retentionMicros) {
-                return CompletableFuture.completedFuture(before);
+                return CompletableFuture.completedFuture(0L);
             }
             // The count is read after the page, so what others drop in between lowers it.
             return letters.list(MessageState.DELAYED, PageStart.first(), MAX_PAGE)
                     .thenCompose(page -> letters.stats().thenCompose(now -> {
                         List<MessageInfo> oldest = page.messages();
-                        return Partitions.allOf(IntStream.range(0, oldest.size())
+                        var drops = IntStream.range(0, oldest.size())
                                 .filter(i -> i < now.delayed() - maximum
                                         || now.timeMicros() - oldest.get(i).dueMicros() >= retentionMicros)
                                 .mapToObj(i -> drop(oldest.get(i).id()))
-                                .toList());
+                                .toList();
+                        var all = Partitions.allOf(drops);
+                        return all.handle((answers, error) -> {
+                            long dropped = drops.stream()
+                                    .filter(each -> !each.isCompletedExceptionally() && each.join())
+                                    .count();
+                            return dropped == 0
+                                    ? all.thenApply(none -> 0L)
+                                    : dropOldest(letters, retentionMicros, maximum)
+                                            .handle((more, failure) -> failure == null ? dropped + more : dropped);
+                        });
                     }))
-                    .thenCompose(drops -> {
-                        long dropped = drops.stream().filter(done -> done).count();
-                        return dropped == 0
-                                ? CompletableFuture.completedFuture(before)
-                                : dropOldest(letters, retentionMicros, maximum, before + dropped);
-                    });
+                    .thenCompose(rest -> rest);
         });
     }
 
-    private CompletableFuture<Boolean> drop(String deadLetterId) {
+    private CompletableFuture<Boolean> drop(String id) {
         try {
-            return partitions.ofDeadLetter(deadLetterId).deadLetters().cancelDelayed(deadLetterId);
+            return partitions.ofDeadLetter(id).deadLetters().cancelDelayed(id).exceptionally(error -> {
+                // Not known to be replicated, but done.
+                if (ErrorText.unwrap(error) instanceof ReplicationTimeoutException done) {
+                    return ((ChangeResult) done.getResult()).previousState() == MessageState.DELAYED;
+                }
+                throw new CompletionException(error);
+            });
         } catch (IllegalArgumentException e) {
             // An id that another client has written, and that this client's calls refuse.
             return CompletableFuture.completedFuture(false);
@@ -178,12 +186,6 @@ final class RedisQueueAdmin implements QueueAdmin {
     @Override
     public CompletableFuture<Outlook> outlook(List<Long> boundsMicros) {
         List<Long> bounds = List.copyOf(boundsMicros);
-        checkBounds(bounds);
-        return partitions.merged(one -> one.outlook(bounds), MergedAnswers::of);
-    }
-
-    /** Checks what is asked of {@link #outlook}. */
-    private static void checkBounds(List<Long> bounds) {
         int most = Outlook.MAX_STEPS + 1;
         if (bounds.size() < 2 || bounds.size() > most) {
             throw new IllegalArgumentException(
@@ -197,6 +199,7 @@ final class RedisQueueAdmin implements QueueAdmin {
             }
             least = bound + 1;
         }
+        return partitions.merged(one -> one.outlook(bounds), MergedAnswers::of);
     }
 
     @Override
