@@ -80,9 +80,8 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
     /** The subscription to wake-ups stands. The loop begins to claim, unless the consumer was suspended meanwhile. */
     public void start() {
         change(() -> {
-            if (!state.runIf(Mode.NEW)) {
-                state.lookAgain(); // it may have been resumed before
-            }
+            state.runIf(Mode.NEW);
+            state.lookAgain(); // it may have been resumed before
         });
     }
 

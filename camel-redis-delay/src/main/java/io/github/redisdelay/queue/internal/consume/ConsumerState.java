@@ -76,15 +76,12 @@ final class ConsumerState {
 
     // Events.
 
-    /** Begins to claim if it is in one of these modes; false if it is not. */
-    boolean runIf(Mode... modes) {
-        boolean runs = List.of(modes).contains(mode);
-        if (runs) {
+    /** Begins to claim if it is in one of these modes. */
+    void runIf(Mode... modes) {
+        if (List.of(modes).contains(mode)) {
             mode = Mode.RUNNING;
-            long now = timers.nanoTime();
-            partitions.forEach(partition -> partition.look(now));
+            lookAgain();
         }
-        return runs;
     }
 
     void suspend() {
@@ -142,6 +139,9 @@ final class ConsumerState {
         long now = timers.nanoTime();
         boolean late = now - sentNanos > leaseNanos / 2 && !reply.messages().isEmpty();
         boolean failed = partition.answered(reply, late, now, random);
+        if (options.batch() != null && reply.messages().isEmpty()) {
+            partition.rest(now);
+        }
         if (failed && partitions.failingLongest().isEmpty() && mode != Mode.STOPPED) {
             news.add(reports -> reports.claimsFailing(null));
         }

@@ -25,6 +25,9 @@ public final class PartitionState {
     /** A claim that was not answered within this time takes no capacity from other partitions any more. */
     public static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** So long after it was told that its batch is not complete a consumer asks again: each schedule may wake it. */
+    static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     /** A consumer that never has a free slot asks for an expired lease so often: each makes a claim dearer. */
     static final long EXPIRED_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -99,12 +102,6 @@ public final class PartitionState {
         headNanos = Math.min(headNanos, at);
     }
 
-    /** The loop claims from that time on, whatever it knows. */
-    void look(long at) {
-        nextDueNanos = at;
-        nextExpiryNanos = at;
-    }
-
     /** Wake-ups may have been missed. */
     void lookAgain(long now) {
         lookForExpired(now);
@@ -174,6 +171,11 @@ public final class PartitionState {
         }
         expect(reply, failing, now);
         return failing;
+    }
+
+    /** Its batch is not complete, or there is none. */
+    void rest(long now) {
+        notBeforeNanos = now + REST_NANOS;
     }
 
     /** The loop has dealt with the answer or the refusal of a claim. */

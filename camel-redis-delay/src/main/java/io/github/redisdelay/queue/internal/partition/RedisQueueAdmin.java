@@ -128,9 +128,9 @@ final class RedisQueueAdmin implements QueueAdmin {
      * Drops the oldest dead letters, a page at a time, as long as they are too old or there are too many. Tells how many,
      * also if it cannot go on: the next call meets that failure again.
      */
-    private CompletableFuture<Long> dropOldest(QueueAdmin letters, long retentionMicros, long maximum) {
+    private CompletableFuture<Long> dropOldest(QueueAdmin letters, long keptMicros, long maximum) {
         return letters.stats().thenCompose(stats -> {
-            if (stats.delayed() <= maximum && stats.oldestOverdueMicros() < retentionMicros) {
+            if (stats.delayed() <= maximum && stats.oldestOverdueMicros() < keptMicros) {
                 return CompletableFuture.completedFuture(0L);
             }
             // The count is read after the page, so what others drop in between lowers it.
@@ -139,7 +139,7 @@ final class RedisQueueAdmin implements QueueAdmin {
                         List<MessageInfo> oldest = page.messages();
                         var drops = IntStream.range(0, oldest.size())
                                 .filter(i -> i < now.delayed() - maximum
-                                        || now.timeMicros() - oldest.get(i).dueMicros() >= retentionMicros)
+                                        || now.timeMicros() - oldest.get(i).dueMicros() >= keptMicros)
                                 .mapToObj(i -> drop(oldest.get(i).id()))
                                 .toList();
                         var all = Partitions.allOf(drops);
@@ -149,8 +149,8 @@ final class RedisQueueAdmin implements QueueAdmin {
                                     .count();
                             return dropped == 0
                                     ? all.thenApply(none -> 0L)
-                                    : dropOldest(letters, retentionMicros, maximum)
-                                            .handle((more, failure) -> failure == null ? dropped + more : dropped);
+                                    : dropOldest(letters, keptMicros, maximum)
+                                            .handle((more, failure) -> more == null ? dropped : dropped + more);
                         });
                     }))
                     .thenCompose(rest -> rest);

@@ -229,6 +229,23 @@ class ConsumerLoopTest {
         }
 
         @Test
+        void should_ask_for_a_batch_that_is_not_complete_no_more_often_than_each_10_ms() {
+            ConsumerLoop loop = loop(ConsumerOptions.DEFAULTS.withBatch(new ConsumerOptions.Batch(9, s(60))));
+            loop.start();
+            claims.answer(reply(s(1), null));
+            for (int i = 0; i < 9; i++) {
+                loop.wakeUp(0, 0);
+                timers.advance(ms(1));
+            }
+            assertThat(claims.count()).isEqualTo(1);
+            assertThat(untilNextClaim()).isEqualTo(ms(1));
+            claims.answer(reply(s(1), null));
+            timers.advance(ms(500));
+            loop.wakeUp(0, 0);
+            assertThat(claims.count()).as("at once, when it has rested").isEqualTo(3);
+        }
+
+        @Test
         void should_not_postpone_a_wake_up_by_an_answer_that_is_older() {
             ConsumerLoop loop = running(1, 100);
             timers.advance(ms(5));
