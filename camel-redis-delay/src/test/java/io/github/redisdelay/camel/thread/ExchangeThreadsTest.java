@@ -260,13 +260,17 @@ class ExchangeThreadsTest {
             running.decrementAndGet();
             done.countDown();
         };
-        for (int i = 0; i < 20; i++) {
+        threads.execute(task);
+        Awaitility.await().until(() -> running.get() == 1);
+        for (int i = 1; i < 20; i++) {
             threads.execute(task);
         }
         for (int lent = 0; lent <= 3; lent++) {
             int now = 1 + lent;
-            Awaitility.await().until(() -> running.get() == now && timers.waiting() == 1);
-            timers.advance(Duration.ofSeconds(10)); // one has begun
+            if (lent > 0) {
+                Awaitility.await().until(() -> running.get() == now && timers.waiting() == 1);
+                timers.advance(Duration.ofSeconds(10)); // one has begun
+            }
             Awaitility.await().until(() -> running.get() == now && timers.waiting() == 1);
             timers.advance(Duration.ofSeconds(10));
         }

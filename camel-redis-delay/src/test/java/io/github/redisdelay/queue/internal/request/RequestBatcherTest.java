@@ -429,7 +429,7 @@ class RequestBatcherTest {
     void should_execute_each_request_once_and_those_about_one_id_in_their_order() {
         Long given = Long.getLong("seed");
         long first = given != null ? given : RandomTests.seed("seed");
-        int histories = given != null ? 1 : RandomTests.amount("batcher.histories", 300, 3_000);
+        int histories = given != null ? 1 : RandomTests.amount("batcher.histories", 300, 1_000);
         for (long seed = first; seed < first + histories; seed++) {
             try {
                 randomMix(new Random(seed));
