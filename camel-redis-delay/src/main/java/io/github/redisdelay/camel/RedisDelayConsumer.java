@@ -147,7 +147,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     () -> whole.admin().trimDeadLetters(limits.retention(), limits.maximum()),
                     component.threads().timers());
             meters = component.meters().consuming(metered, name(), settings.deadLetters());
-            report = new DeliveryReport(received, trimmer::buried, meters);
+            report = new DeliveryReport(received, trimmer::deadLettered, meters);
             ExceptionHandler own = getExceptionHandler() == camels ? null : getExceptionHandler();
             MessageMapper mapper = getEndpoint().mapper();
             return new Running(

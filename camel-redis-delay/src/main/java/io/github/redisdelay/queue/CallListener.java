@@ -8,7 +8,7 @@ package io.github.redisdelay.queue;
 public interface CallListener {
 
     /**
-     * A call has ended. A call that is sent again is told of as often as it was sent.
+     * A call has ended. A call that is sent again is reported as often as it was sent.
      *
      * @param script the name of the script, such as {@code schedule}
      * @param nanos how long it has taken, from its sending to the answer or the failure, in nanoseconds
@@ -16,6 +16,6 @@ public interface CallListener {
      */
     void ended(String script, long nanos, boolean failed);
 
-    /** The client was closed. Calls that are still under way may be told of afterwards. */
+    /** The client was closed. Calls that are still under way may be reported afterwards. */
     default void closed() {}
 }

@@ -6,8 +6,8 @@ package io.github.redisdelay.queue;
  * fails, and counts nothing twice or too little.
  *
  * @param messages how many messages were looked at
- * @param restored how many of them were neither waiting nor being delivered, and wait again
- * @param bodiesMissing how many ids wait or are being delivered without a message: it is lost, and its id is dropped
+ * @param restored how many of them were neither delayed nor leased, and are delayed again
+ * @param bodiesMissing how many ids are delayed or leased without a message: it is lost, and its id is dropped
  *     when it is claimed
  * @param recordsDropped how many state records belonged to no message, and were dropped
  */

@@ -53,13 +53,13 @@ public interface DelayQueue {
      */
     Submission<ChangeResult> cancel(String id);
 
-    /** Changes the due time of a pending message, later or earlier. A message being delivered is left alone. */
+    /** Changes the due time of a delayed message, later or earlier. A leased message is left alone. */
     Submission<ChangeResult> reschedule(String id, DueTime due);
 
     /**
-     * Makes a waiting message due now, unless it is due already. A message being delivered is left alone.
+     * Makes a delayed message due now, unless it is due already. A leased message is left alone.
      *
-     * @return its due time is 0 if nothing was found that waits
+     * @return its due time is 0 if no delayed message was found
      */
     Submission<ChangeResult> promote(String id);
 
@@ -67,9 +67,9 @@ public interface DelayQueue {
     CompletableFuture<Optional<StoredMessage>> get(String id);
 
     /**
-     * The dead letters, as a queue of their own: what was given up waits there, due since it was given up, and can be
-     * looked at, consumed, and removed by {@link #cancel}. Their ids are those of the messages with {@code @} and the
-     * time in microseconds. A delivery of one can only be acknowledged, which removes it, or returned.
+     * The dead letters, as a queue of their own: what was given up is there, due since it was given up, and can be
+     * listed, consumed, and removed by {@link #cancel}. Their ids are those of the messages with {@code @} and the
+     * time in microseconds. A delivery of one can only be acknowledged, which removes it, or released.
      *
      * @throws IllegalStateException if this queue is one of dead letters itself
      */
@@ -79,21 +79,14 @@ public interface DelayQueue {
      * Moves a dead letter of this queue back into it, due now, its attempts forgotten.
      *
      * @param deadLetterId its id among the {@link #deadLetters()}
+     * @param claim the claim id of the caller's own delivery of the dead letter, which then moves although it is leased, and
+     *     there is nothing left to finish (see {@link Delivery#superseded()}); null if the caller has none. One that holds no
+     *     lease any more grants nothing: then only a dead letter that is not leased is moved
+     * @return with a claim id it fails with a {@link StaleDeliveryException} if there is no such dead letter, or another
+     *     consumer has it, and with a {@link DuplicateMessageException} if its id is in use: the delivery's owner must not take
+     *     it for moved
      */
-    default Submission<RedriveOutcome> redrive(String deadLetterId) {
-        return redrive(deadLetterId, null);
-    }
-
-    /**
-     * The same for a dead letter whose delivery the caller holds: it moves although it is leased, and there is nothing
-     * left to finish (see {@link Delivery#superseded()}).
-     *
-     * @param held the claim id of that delivery. One that holds no lease any more grants nothing: then only a dead
-     *     letter that waits is moved
-     * @return fails with a {@link StaleDeliveryException} if there is none, or another consumer has it, and with a
-     *     {@link DuplicateMessageException} if its id is in use: whoever holds the delivery must not take it for moved
-     */
-    Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held);
+    Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId claim);
 
     /**
      * Starts a consumer.

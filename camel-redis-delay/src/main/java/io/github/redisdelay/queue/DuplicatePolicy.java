@@ -3,7 +3,7 @@ package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 
-/** The treatment of a message that is scheduled under an id which is already pending or being delivered. */
+/** The treatment of a message that is scheduled under an id which is already delayed or leased. */
 public enum DuplicatePolicy {
     /** The call fails with a {@link DuplicateMessageException}; the stored message stays as it is. */
     REJECT,

@@ -8,7 +8,7 @@ package io.github.redisdelay.queue;
  * @param state {@link MessageState#DELAYED} or {@link MessageState#LEASED}
  * @param dueMicros when it is or was due, in microseconds since the epoch by the Redis server's clock
  * @param leaseEndMicros the time when its lease expires, by the same clock; 0 if it is not leased
- * @param holder the name of the consumer that holds it (see {@link ConsumerOptions#name()}); empty if it is not leased
+ * @param leaseOwner the name of the consumer that has leased it (see {@link ConsumerOptions#name()}); empty if it is not leased
  *     or the consumer has not been seen for a day
  * @param attempts how many deliveries were begun
  * @param redeliveryReason why its latest delivery was no first one, or why the next one will not be
@@ -20,7 +20,7 @@ public record MessageInfo(
         MessageState state,
         long dueMicros,
         long leaseEndMicros,
-        String holder,
+        String leaseOwner,
         int attempts,
         RedeliveryReason redeliveryReason,
         int priority,

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * How many waiting messages become due when. Each message counts once: {@code before}, {@code counts} and {@code after} add up to
- * all that wait.
+ * How many delayed messages become due when. Each message counts once: {@code before}, {@code counts} and {@code after} add up to
+ * all delayed ones.
  *
  * @param timeMicros the Redis server's time, in microseconds since the epoch
  * @param boundsMicros the bounds of the steps, in microseconds since the epoch

@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue;
 
-import java.util.Objects;
-
 /**
  * The place in the order of a queue's messages where a page begins, and the direction in which it goes on from there, for {@link
  * QueueAdmin#list}.
  *
+ * @param cursor the cursor of the page before; null if the page begins elsewhere
+ * @param micros the time at which the page begins, in microseconds since the epoch; -1 if it begins at either end or at a cursor
+ * @param backwards true if the page goes back in time from the last message. A cursor has a direction of its own
  * @see MessagePage
  */
-public final class PageStart {
-
-    private static final PageStart FIRST = new PageStart(null, -1, false);
-    private static final PageStart NEWEST = new PageStart(null, -1, true);
-
-    private final String cursor;
-    private final long micros;
-    private final boolean newest;
-
-    private PageStart(String cursor, long micros, boolean newest) {
-        this.cursor = cursor;
-        this.micros = micros;
-        this.newest = newest;
-    }
+public record PageStart(String cursor, long micros, boolean backwards) {
 
     /** Begins with the message that is due first; of leased ones, with the one whose lease ends first. */
     public static PageStart first() {
-        return FIRST;
+        return new PageStart(null, -1, false);
     }
 
     /**
@@ -45,7 +33,7 @@ public final class PageStart {
      * first, of leased messages the one whose lease ends last.
      */
     public static PageStart newest() {
-        return NEWEST;
+        return new PageStart(null, -1, true);
     }
 
     /**
@@ -54,41 +42,6 @@ public final class PageStart {
      * @param cursor {@link MessagePage#next()} of the page before; null for {@link #first()}
      */
     public static PageStart next(String cursor) {
-        return cursor == null ? FIRST : new PageStart(cursor, -1, false);
-    }
-
-    /** The cursor of the page before; null if the page begins elsewhere. */
-    public String cursor() {
-        return cursor;
-    }
-
-    /** The time at which the page begins, in microseconds since the epoch; -1 if it begins at either end or at a cursor. */
-    public long micros() {
-        return micros;
-    }
-
-    /** True if the page goes back in time from the last message. A cursor has a direction of its own. */
-    public boolean isNewest() {
-        return newest;
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof PageStart that
-                && Objects.equals(cursor, that.cursor)
-                && micros == that.micros
-                && newest == that.newest;
-    }
-
-    @Override
-    public int hashCode() {
-        return Objects.hash(cursor, micros, newest);
-    }
-
-    @Override
-    public String toString() {
-        return cursor != null
-                ? "next(" + cursor + ")"
-                : newest ? "newest()" : micros < 0 ? "first()" : "at(" + micros + ")";
+        return new PageStart(cursor, -1, false);
     }
 }

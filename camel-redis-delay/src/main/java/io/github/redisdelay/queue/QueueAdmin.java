@@ -16,7 +16,7 @@ public interface QueueAdmin {
     /**
      * Pauses the queue for all consumers everywhere: from then on no claim gives a message. What was claimed before
      * goes on and can be acknowledged. A consumer goes on claiming once in its safety interval and is given nothing; nobody
-     * is woken for what becomes due; what is returned waits for {@link #resume}.
+     * is woken for what becomes due; what is released waits for {@link #resume}.
      *
      * @return whether it was not paused before
      */
@@ -39,7 +39,7 @@ public interface QueueAdmin {
     CompletableFuture<List<DeadLetterId>> deadLettersOf(String id);
 
     /**
-     * Lists some messages, without disturbing them, in O(log N) for each: at those that wait in the order of their due times,
+     * Lists some messages, without disturbing them, in O(log N) for each: at delayed ones in the order of their due times,
      * at leased ones in the order in which their leases end, and at those of the same microsecond in the order of the bytes of
      * their ids; or all in the opposite order.
      *
@@ -54,7 +54,7 @@ public interface QueueAdmin {
     int MAX_PAGE = 256;
 
     /**
-     * Makes all waiting messages due now that are not due yet, in slices, up to the due time that is the last one when
+     * Makes all delayed messages due now that are not due yet, in slices, up to the due time that is the last one when
      * it begins. Those that become leased meanwhile are left alone.
      *
      * @param which decides for each; ends the change by a {@link java.util.concurrent.CancellationException}: what was changed until
@@ -65,11 +65,11 @@ public interface QueueAdmin {
      */
     CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit);
 
-    /** Removes all waiting messages, in slices, as {@link #promoteAll(Predicate, long)}. */
+    /** Removes all delayed messages, in slices, as {@link #promoteAll(Predicate, long)}. */
     CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit);
 
     /**
-     * Moves all waiting dead letters of this queue back into it, in slices, as {@link #promoteAll(Predicate, long)}.
+     * Moves all dead letters that are not leased of this queue back into it, in slices, as {@link #promoteAll(Predicate, long)}.
      */
     CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit);
 
@@ -78,16 +78,16 @@ public interface QueueAdmin {
      * dead letters holds are left alone.
      *
      * @param retention for how long they are kept after they were given up, or after a consumer of dead letters
-     *     returned them; zero for ever
+     *     released them; zero for ever
      * @param maximum how many are kept; 0 for any number
      * @return how many were dropped
      */
     CompletableFuture<Long> trimDeadLetters(Duration retention, long maximum);
 
     /**
-     * Searches all messages for those that neither wait nor are being delivered, as an evicted or deleted key
-     * leaves them behind, and lets them wait again: due when they were if that is still known, else now. In slices,
-     * while others go on: what is being delivered or was just finished is left alone. Logs what was amiss. The {@link
+     * Searches all messages for those that are neither delayed nor leased, as an evicted or deleted key
+     * leaves them behind, and makes them delayed again: due when they were if that is still known, else now. In slices,
+     * while others go on: what is leased or was just finished is left alone. Logs what was amiss. The {@link
      * #deadLetters()} are checked by a call of their own.
      *
      * @return what was found; it may be asked for again after a failure, which leaves the queue partly checked
@@ -98,7 +98,7 @@ public interface QueueAdmin {
     CompletableFuture<QueueStats> stats();
 
     /**
-     * Counts how many waiting messages become due in each of several steps of time, without disturbing them, in O(log N) for each
+     * Counts how many delayed messages become due in each of several steps of time, without disturbing them, in O(log N) for each
      * step and each priority in use. Of {@link #deadLetters()}, how many were given up in each step.
      *
      * <p>To find the densest second, split the fullest step that was counted by another outlook of that step alone, until the
@@ -106,7 +106,7 @@ public interface QueueAdmin {
      * spread evenly.
      *
      * @param boundsMicros the bounds of the steps, in microseconds since the epoch by the Redis server's clock: 2 to 241, from 0
-     *     to {@link DueTime#MAX_MICROS}, each later than the one before
+     *     to {@link DueTime#MAX_MICROS}, each later than the one before; {@link Outlook#bounds} makes those of equal steps
      * @return of a queue with partitions the sums of all of them, which are asked one by one: a message that is moved meanwhile
      *     counts where each of them had it
      * @throws IllegalArgumentException if the bounds are no such ones
@@ -114,30 +114,14 @@ public interface QueueAdmin {
     CompletableFuture<Outlook> outlook(List<Long> boundsMicros);
 
     /**
-     * The same for equal steps.
-     *
-     * @param fromMicros where the first step begins, in microseconds since the epoch by the Redis server's clock; 0 for the
-     *     server's time now, which is asked for first
-     * @param step the length of a step, at least a microsecond
-     * @param steps how many, 1 to {@value Outlook#MAX_STEPS}
-     * @throws IllegalArgumentException as {@link Outlook#bounds}; of steps from now that end too late, the answer fails with it
-     */
-    default CompletableFuture<Outlook> outlook(long fromMicros, Duration step, int steps) {
-        List<Long> bounds = Outlook.bounds(fromMicros, step, steps);
-        return fromMicros > 0
-                ? outlook(bounds)
-                : outlook(List.of(0L, 1L)).thenCompose(now -> outlook(Outlook.bounds(now.timeMicros(), step, steps)));
-    }
-
-    /**
      * Lists the consumers that were seen in the last day, also those that are suspended or full, and those that were killed. One
-     * that was stopped is not told of, nor is a receiver of single messages. Of the {@link #deadLetters()} it tells their own.
+     * that was stopped is not listed, nor is a receiver of single messages. Of the {@link #deadLetters()} it lists their own.
      *
      * @return the last seen first, each once, also where the queue has partitions; at most 10 000. Fails with a {@link
      *     DelayQueueException}
      */
     CompletableFuture<List<ConsumerInfo>> consumers();
 
-    /** The Redis server's version, eviction policy and persistence, as far as it tells. */
+    /** The Redis server's version, eviction policy and persistence, as far as it reports them. */
     CompletableFuture<ServerInfo> serverInfo();
 }

@@ -13,7 +13,7 @@ public enum RedeliveryReason {
     FAILED,
     /** The lease of the delivery before expired: its consumer died, was cut off, or worked for too long. */
     LEASE_EXPIRED,
-    /** The consumer before gave the message back and had not begun it. */
+    /** The consumer before released the message and had not begun it. */
     RELEASED;
 
     private static final RedeliveryReason[] ALL = values();

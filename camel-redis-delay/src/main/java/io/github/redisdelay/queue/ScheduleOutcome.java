@@ -5,10 +5,10 @@ package io.github.redisdelay.queue;
 public enum ScheduleOutcome {
     /** A new message is stored. */
     SCHEDULED,
-    /** The id was pending or being delivered and {@link DuplicatePolicy#IGNORE} left it as it was. */
+    /** The id was delayed or leased and {@link DuplicatePolicy#IGNORE} left it as it was. */
     IGNORED,
-    /** A pending message was replaced. */
+    /** A delayed message was replaced. */
     REPLACED,
-    /** A message that was being delivered was replaced; that delivery is stale from now on. */
+    /** A leased message was replaced; that delivery is stale from now on. */
     SUPERSEDED
 }

@@ -2,7 +2,7 @@
 package io.github.redisdelay.queue;
 
 /**
- * The facts that the Redis server of a queue tells of itself.
+ * The facts that the Redis server of a queue reports of itself.
  *
  * @param product {@code Redis} or {@code Valkey}
  * @param version its version, or {@code unknown} where the server does not tell

@@ -88,7 +88,7 @@ class CheckOperationIT extends CamelRedisIT {
                 .containsEntry("deadLettersRestored", 1L);
         assertThat(found.getMessage().getHeader(RedisDelayConstants.COUNT)).isEqualTo(3L);
         assertThat(warnings).hasSize(2);
-        assertThat(warnings.get(0)).startsWith("queue '" + queue + "': 2 messages were neither waiting nor being");
+        assertThat(warnings.get(0)).startsWith("queue '" + queue + "': 2 messages were neither delayed nor");
         assertThat(warnings.get(0)).containsAnyOf("the first ones: a, b", "the first ones: b, a");
         assertThat(warnings.get(1))
                 .startsWith("dead letters of queue '" + queue + "': 1 messages")

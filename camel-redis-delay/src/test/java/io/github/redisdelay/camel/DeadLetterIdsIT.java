@@ -110,7 +110,7 @@ class DeadLetterIdsIT extends DeadLetterSideIT {
             var found = template.asyncSend(uri + "?operation=get", exchange -> exchange.getMessage()
                     .setHeader(RedisDelayConstants.SCHEDULE_ID, "a"));
             LockSupport.parkNanos(20_000L * i);
-            assertThat(stored().redrive(letter).result().join()).isEqualTo(RedriveOutcome.REDRIVEN);
+            assertThat(stored().redrive(letter, null).result().join()).isEqualTo(RedriveOutcome.REDRIVEN);
             assertThat(found.join().getMessage().getHeader(RedisDelayConstants.MESSAGE_STATE))
                     .isIn("dead", "delayed");
             stored().cancel("a").result().join();

@@ -251,7 +251,7 @@ class PlainConsumersIT extends ConsumerSideIT {
             assertBodies("slow1");
             // Its name comes by another connection than its claim.
             await().untilAsserted(() -> assertThat(
-                            stored().get("a").join().orElseThrow().info().holder())
+                            stored().get("a").join().orElseThrow().info().leaseOwner())
                     .matches(".+/" + queue + "/\\d+"));
             go.countDown();
             send(uri, "broken", Map.of());

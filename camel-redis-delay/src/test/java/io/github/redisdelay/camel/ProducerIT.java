@@ -228,7 +228,7 @@ class ProducerIT extends CamelRedisIT {
         Exchange rejected = send(uri + "?delay=2h", "second", id("a"));
         assertThat(rejected.getException())
                 .isInstanceOf(DuplicateMessageException.class)
-                .hasMessageContaining("'a' is already pending");
+                .hasMessageContaining("'a' is already delayed");
 
         Exchange ignored = send(uri + "?delay=2h&onDuplicate=ignore", "second", id("a"));
         assertThat(due(ignored)).isLessThanOrEqualTo(Duration.ofHours(1).toMillis());

@@ -61,7 +61,8 @@ class OperatingPageIT {
     private static final Pattern LINE = Pattern.compile("(?m)^\\| `([^`]+)`");
     private static final Pattern NUMBER = Pattern.compile("\\d+");
     /** The lines that are logged when Redis does not answer. */
-    private static final Pattern WITHOUT_REDIS = Pattern.compile("no message can be received|acknowledgements wait");
+    private static final Pattern WITHOUT_REDIS =
+            Pattern.compile("no message can be received|acknowledgements are not sent yet");
 
     private static RedisServer redis;
     private static Application application;

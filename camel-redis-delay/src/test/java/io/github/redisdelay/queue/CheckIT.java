@@ -295,7 +295,7 @@ class CheckIT extends RealQueueIT {
         assertThat(text(found.info().lastFailure())).isEqualTo("failure of a");
         // Since when it is one.
         assertThat(letter).endsWith("@" + found.info().dueMicros());
-        assertThat(get(queue.redrive(letter))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.redrive(letter, null))).isEqualTo(RedriveOutcome.REDRIVEN);
         assertThat(info("a").priority()).isEqualTo(9);
     }
 

@@ -98,7 +98,7 @@ class DeadLettersIT extends RealQueueIT {
         get(queue.deadLetters().reschedule(dead, DueTime.now()));
         assertThat(held("dead:delayed")).containsExactly(dead);
         assertThat(held("dead:config")).isEmpty();
-        assertThat(get(queue.redrive(dead))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.redrive(dead, null))).isEqualTo(RedriveOutcome.REDRIVEN);
         assertThat(held("delayed:9")).containsExactly("a");
     }
 
@@ -133,10 +133,10 @@ class DeadLettersIT extends RealQueueIT {
         try (DelayQueueClient other = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, gate)) {
             DelayQueue sameQueue = other.queue(queue.name());
             Submission<ScheduleResult> scheduled = sameQueue.schedule(message("a", IN_AN_HOUR, 0));
-            Submission<RedriveOutcome> redriven = sameQueue.redrive(dead);
+            Submission<RedriveOutcome> redriven = sameQueue.redrive(dead, null);
             List<Submission<RedriveOutcome>> others = new ArrayList<>();
             for (int i = 0; i < 64; i++) {
-                others.add(sameQueue.redrive("none" + i + "@1")); // so many are worth a call of their own
+                others.add(sameQueue.redrive("none" + i + "@1", null)); // so many are worth a call of their own
             }
             assertThat(get(others.get(0))).isEqualTo(RedriveOutcome.NONE);
             assertThat(redriven.result()).as("while the schedule is under way").isNotDone();
@@ -154,7 +154,7 @@ class DeadLettersIT extends RealQueueIT {
         get(first.settle(new Settlement.Retry(Duration.ZERO, bytes("once"))));
         get(next(received).settle(new Settlement.DeadLetter(bytes("twice"))));
         String dead = held("dead:delayed").get(0);
-        assertThat(get(queue.redrive(dead))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.redrive(dead, null))).isEqualTo(RedriveOutcome.REDRIVEN);
         Delivery again = next(received);
         assertThat(again.id()).isEqualTo("a");
         assertThat(text(again.body())).isEqualTo("body of a");
@@ -165,7 +165,7 @@ class DeadLettersIT extends RealQueueIT {
         assertThat(again.scheduledMicros()).isEqualTo(again.dueMicros()).isGreaterThan(first.claimedMicros());
         assertThat(again.firstDueMicros()).isEqualTo(again.dueMicros());
         assertThat(again.lateness()).isLessThan(Duration.ofSeconds(5));
-        assertThat(get(queue.redrive(dead))).isEqualTo(RedriveOutcome.NONE);
+        assertThat(get(queue.redrive(dead, null))).isEqualTo(RedriveOutcome.NONE);
     }
 
     @Test
@@ -173,18 +173,18 @@ class DeadLettersIT extends RealQueueIT {
         String first = bury("a", 0);
         String second = bury("a", 0);
         assertThat(second).isNotEqualTo(first);
-        assertThat(get(queue.redrive(first))).isEqualTo(RedriveOutcome.REDRIVEN);
-        assertThat(get(queue.redrive(second))).isEqualTo(RedriveOutcome.DUPLICATE);
+        assertThat(get(queue.redrive(first, null))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.redrive(second, null))).isEqualTo(RedriveOutcome.DUPLICATE);
         ClaimedDelivery delivery = claim(1).get(0);
-        assertThat(get(queue.redrive(second))).isEqualTo(RedriveOutcome.DUPLICATE);
+        assertThat(get(queue.redrive(second, null))).isEqualTo(RedriveOutcome.DUPLICATE);
         get(delivery.settle(new Settlement.Acknowledge(HOUR)));
         ClaimedDelivery dead = claimDead(1).get(0);
-        assertThat(get(queue.redrive(second))).isEqualTo(RedriveOutcome.LEASED);
+        assertThat(get(queue.redrive(second, null))).isEqualTo(RedriveOutcome.LEASED);
         get(dead.settle(Settlement.RELEASE));
         // It is asked for by name: that its id was finished lately does not matter.
-        assertThat(get(queue.redrive(second))).isEqualTo(RedriveOutcome.REDRIVEN);
-        assertThat(get(queue.redrive("none@5"))).isEqualTo(RedriveOutcome.NONE);
-        assertThat(get(queue.redrive("a"))).isEqualTo(RedriveOutcome.NONE);
+        assertThat(get(queue.redrive(second, null))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.redrive("none@5", null))).isEqualTo(RedriveOutcome.NONE);
+        assertThat(get(queue.redrive("a", null))).isEqualTo(RedriveOutcome.NONE);
     }
 
     @Test
@@ -193,7 +193,7 @@ class DeadLettersIT extends RealQueueIT {
         for (String id : List.of("a@5", "@", "@@7", "a@", "5", "%d+$", longest)) {
             String dead = bury(id, 0);
             assertThat(get(queue.deadLetters().get(dead))).isPresent();
-            assertThat(get(queue.redrive(dead))).isEqualTo(RedriveOutcome.REDRIVEN);
+            assertThat(get(queue.redrive(dead, null))).isEqualTo(RedriveOutcome.REDRIVEN);
             assertThat(held("messages")).hasSize(1);
             assertThat(get(queue.cancel(id)).previousState()).as(id).isEqualTo(MessageState.DELAYED);
         }
@@ -241,7 +241,7 @@ class DeadLettersIT extends RealQueueIT {
                     DelayQueue itsDead = main.deadLetters();
                     for (String id : dead) {
                         boolean did = redrives
-                                ? get(main.redrive(id)) == RedriveOutcome.REDRIVEN
+                                ? get(main.redrive(id, null)) == RedriveOutcome.REDRIVEN
                                 : get(itsDead.cancel(id)).previousState() == MessageState.DELAYED;
                         if (did) {
                             String other = ends.put(id, redrives ? "redriven" : "purged");
@@ -328,7 +328,7 @@ class DeadLettersIT extends RealQueueIT {
     void should_refuse_what_has_no_sense_for_dead_letters() {
         DelayQueue dead = queue.deadLetters();
         assertThatThrownBy(dead::deadLetters).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> dead.redrive("a@1")).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> dead.redrive("a@1", null)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> dead.admin().redriveAll(message -> true, Long.MAX_VALUE))
                 .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> dead.admin().trimDeadLetters(HOUR, 1)).isInstanceOf(IllegalStateException.class);
@@ -370,7 +370,7 @@ class DeadLettersIT extends RealQueueIT {
         String acknowledged = bury("a", 0);
         String held = bury("a", 0);
         assertThat(lettersOf("a")).containsExactly(held, acknowledged, purged, redriven);
-        get(queue.redrive(redriven));
+        get(queue.redrive(redriven, null));
         get(queue.deadLetters().cancel(purged));
         assertThat(lettersOf("a")).containsExactly(held, acknowledged);
         List<ClaimedDelivery> deliveries = claimDead(2);

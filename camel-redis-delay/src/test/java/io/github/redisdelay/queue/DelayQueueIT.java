@@ -318,7 +318,7 @@ class DelayQueueIT {
                 .isInstanceOf(ExecutionException.class)
                 .cause()
                 .isInstanceOf(DuplicateMessageException.class)
-                .hasMessageContaining("'a' is already pending");
+                .hasMessageContaining("'a' is already delayed");
         assertThat(queue.schedule(ScheduleRequest.of("a", bytes("3"), later).withOnDuplicate(DuplicatePolicy.IGNORE))
                         .result()
                         .get()

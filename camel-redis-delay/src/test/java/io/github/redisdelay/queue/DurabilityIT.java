@@ -657,7 +657,7 @@ class DurabilityIT {
                 queue.promote("c"),
                 queue.schedule(ScheduleRequest.of("d", new byte[] {2}, later).withOnDuplicate(DuplicatePolicy.REPLACE)),
                 schedule("e"),
-                queue.redrive(onlyDeadLetter()),
+                queue.redrive(onlyDeadLetter(), null),
                 queue.admin().pause());
         for (Submission<?> change : changes) {
             assertThat(failure(change.result())).isInstanceOf(ReplicationTimeoutException.class);

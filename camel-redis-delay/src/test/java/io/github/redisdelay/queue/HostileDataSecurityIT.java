@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.fake.FromNow;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
@@ -580,7 +581,7 @@ class HostileDataSecurityIT extends RealQueueIT {
             get(own.admin().list(MessageState.DELAYED, PageStart.first(), 256));
             get(own.admin().list(MessageState.LEASED, PageStart.first(), 256));
             get(own.admin().list(MessageState.DELAYED, PageStart.newest(), 256));
-            get(own.admin().outlook(0, Duration.ofMinutes(1), 60));
+            get(FromNow.outlook(own.admin(), Duration.ofMinutes(1), 60));
             get(own.admin().promoteAll(message -> true, Long.MAX_VALUE));
             get(own.admin().cancelAll(message -> true, Long.MAX_VALUE));
             consumer.stop(false);
@@ -621,7 +622,7 @@ class HostileDataSecurityIT extends RealQueueIT {
             assertThat(delivery.id()).isEqualTo(code);
             assertThat(text(delivery.body())).isEqualTo(code);
             await().untilAsserted(() -> assertThat(
-                            get(named.get(code)).orElseThrow().info().holder())
+                            get(named.get(code)).orElseThrow().info().leaseOwner())
                     .isEqualTo(code));
             assertThat(get(delivery.settle(new Settlement.DeadLetter(bytes(code), HOUR))))
                     .isEqualTo(SettleResult.DONE);

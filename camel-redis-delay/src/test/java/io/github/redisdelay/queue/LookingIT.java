@@ -4,6 +4,7 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.fake.FromNow;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.PageCursor;
 import io.github.redisdelay.queue.model.QueueSnapshot;
@@ -43,7 +44,7 @@ class LookingIT extends RealQueueIT {
         assertThat(info.state()).isEqualTo(MessageState.DELAYED);
         assertThat(info.dueMicros()).isEqualTo(scheduled.dueMicros());
         assertThat(info.leaseEndMicros()).isZero();
-        assertThat(info.holder()).isEmpty();
+        assertThat(info.leaseOwner()).isEmpty();
         assertThat(info.attempts()).isZero();
         assertThat(info.redeliveryReason()).isEqualTo(RedeliveryReason.NONE);
         assertThat(info.priority()).isEqualTo(2);
@@ -83,7 +84,7 @@ class LookingIT extends RealQueueIT {
         QueueSnapshot before = snapshot();
         for (DelayQueue each : List.of(queue, queue.deadLetters())) {
             get(each.admin().stats());
-            get(each.admin().outlook(0, Duration.ofMinutes(1), 60));
+            get(FromNow.outlook(each.admin(), Duration.ofMinutes(1), 60));
             get(each.admin().list(MessageState.DELAYED, PageStart.first(), 256));
             get(each.admin().list(MessageState.LEASED, PageStart.first(), 256));
             get(each.admin().list(MessageState.DELAYED, PageStart.newest(), 256));
@@ -293,11 +294,11 @@ class LookingIT extends RealQueueIT {
         Awaitility.await().untilAsserted(() -> {
             List<MessageInfo> leased = get(queue.admin().list(MessageState.LEASED, PageStart.first(), 10))
                     .messages();
-            assertThat(leased).extracting(MessageInfo::holder).containsExactly("first", "second ü");
+            assertThat(leased).extracting(MessageInfo::leaseOwner).containsExactly("first", "second ü");
             assertThat(leased).extracting(MessageInfo::id).containsExactly("a", "b");
             assertThat(leased.get(1).leaseEndMicros()).isGreaterThan(delivery.claimedMicros());
         });
-        assertThat(get(queue.get("a")).orElseThrow().info().holder()).isEqualTo("first");
+        assertThat(get(queue.get("a")).orElseThrow().info().leaseOwner()).isEqualTo("first");
     }
 
     @Test

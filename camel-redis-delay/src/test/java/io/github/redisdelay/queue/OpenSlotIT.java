@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.PartitionMismatchException;
+import io.github.redisdelay.queue.fake.FromNow;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.testkit.ClusterServers.Node;
@@ -66,7 +67,7 @@ class OpenSlotIT extends ClusterIT {
                     queue.get("a"),
                     queue.admin().list(MessageState.DELAYED, PageStart.first(), 10),
                     queue.admin().check(),
-                    queue.admin().outlook(0, Duration.ofHours(2), 1),
+                    FromNow.outlook(queue.admin(), Duration.ofHours(2), 1),
                     // Its number is kept with the keys of the whole queue.
                     client.queue("looked", 3).get("a").handle((found, error) -> ErrorText.unwrap(error)));
             await().during(Duration.ofMillis(300)).until(() -> asked.stream().noneMatch(CompletableFuture::isDone));

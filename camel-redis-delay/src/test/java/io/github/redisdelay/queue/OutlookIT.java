@@ -4,6 +4,7 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.queue.fake.FromNow;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -32,12 +33,12 @@ class OutlookIT extends RealQueueIT {
             schedule("m" + due, new DueTime(false, due), due % 10);
         }
         schedule("last", new DueTime(false, DueTime.MAX_MICROS));
-        Outlook outlook = get(queue.admin().outlook(10, Duration.of(7, ChronoUnit.MICROS), 3));
+        Outlook outlook = get(queue.admin().outlook(Outlook.bounds(10, Duration.of(7, ChronoUnit.MICROS), 3)));
         assertThat(outlook.boundsMicros()).containsExactly(10L, 17L, 24L, 31L);
         assertThat(outlook.before()).isEqualTo(10);
         assertThat(outlook.counts()).containsExactly(7L, 7L, 7L);
         assertThat(outlook.after()).isEqualTo(20);
-        assertThat(get(queue.admin().outlook(1, MICRO, 240)).counts())
+        assertThat(get(queue.admin().outlook(Outlook.bounds(1, MICRO, 240))).counts())
                 .startsWith(1L, 1L, 1L)
                 .endsWith(0L, 0L)
                 .hasSize(240);
@@ -52,30 +53,30 @@ class OutlookIT extends RealQueueIT {
         schedule("overdue", LONG_AGO);
         schedule("soon", DueTime.after(Duration.ofSeconds(90)), 9);
         schedule("later", IN_AN_HOUR);
-        Outlook outlook = get(queue.admin().outlook(0, Duration.ofMinutes(1), 5));
+        Outlook outlook = get(FromNow.outlook(queue.admin(), Duration.ofMinutes(1), 5));
         long begin = outlook.boundsMicros().get(0);
         assertThat(outlook.timeMicros()).isBetween(begin, begin + 60_000_000);
         assertThat(outlook.before()).isEqualTo(1);
         assertThat(outlook.counts()).containsExactly(0L, 1L, 0L, 0L, 0L);
         assertThat(outlook.after()).isEqualTo(1);
-        assertThat(get(queue.admin().outlook(0, MICRO, 1)).counts()).containsExactly(0L);
+        assertThat(get(FromNow.outlook(queue.admin(), MICRO, 1)).counts()).containsExactly(0L);
     }
 
     @Test
     void should_count_what_waits_and_nothing_else() {
         scheduleMany(5, "m", LONG_AGO);
         claim(2);
-        assertThat(all(get(queue.admin().outlook(0, MICRO, 1)))).isEqualTo(3);
+        assertThat(all(get(FromNow.outlook(queue.admin(), MICRO, 1)))).isEqualTo(3);
         long before = get(queue.admin().stats()).timeMicros();
         claim(1).forEach(delivery -> get(delivery.settle(new Settlement.DeadLetter(bytes("why")))));
         DelayQueue dead = queue.deadLetters();
-        long after = get(dead.admin().outlook(0, MICRO, 1)).timeMicros();
+        long after = get(FromNow.outlook(dead.admin(), MICRO, 1)).timeMicros();
         assertThat(get(dead.admin().outlook(List.of(before, after + 1))).counts())
                 .containsExactly(1L);
         assertThat(get(dead.admin().outlook(List.of(before - 1, before))).counts())
                 .containsExactly(0L);
         claimDead(1);
-        assertThat(all(get(dead.admin().outlook(0, MICRO, 1)))).isZero();
+        assertThat(all(get(FromNow.outlook(dead.admin(), MICRO, 1)))).isZero();
     }
 
     @Test
@@ -124,7 +125,8 @@ class OutlookIT extends RealQueueIT {
             Step fullest = steps.remove();
             int parts = fullest.micros() > 3_600_000_000L ? 24 : 60;
             long micros = fullest.micros() / parts;
-            Outlook outlook = get(queue.admin().outlook(fullest.from(), Duration.of(micros, ChronoUnit.MICROS), parts));
+            Outlook outlook = get(queue.admin()
+                    .outlook(Outlook.bounds(fullest.from(), Duration.of(micros, ChronoUnit.MICROS), parts)));
             for (int i = 0; i < parts; i++) {
                 steps.add(new Step(
                         outlook.boundsMicros().get(i), micros, outlook.counts().get(i)));
@@ -138,13 +140,13 @@ class OutlookIT extends RealQueueIT {
     @Test
     void should_refuse_steps_that_there_cannot_be() {
         for (int steps : new int[] {0, -1, 241}) {
-            assertThatThrownBy(() -> queue.admin().outlook(1, MICRO, steps))
+            assertThatThrownBy(() -> queue.admin().outlook(Outlook.bounds(1, MICRO, steps)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("steps is " + steps + ": it must be from 1 to 240");
         }
         for (Duration step : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofSeconds(Long.MAX_VALUE))) {
             for (long from : new long[] {0, 1}) {
-                assertThatThrownBy(() -> queue.admin().outlook(from, step, 1))
+                assertThatThrownBy(() -> queue.admin().outlook(Outlook.bounds(from, step, 1)))
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessageContaining(step.toString());
             }
@@ -156,7 +158,7 @@ class OutlookIT extends RealQueueIT {
         }
         assertThat(Outlook.bounds(DueTime.MAX_MICROS - 240, MICRO, 240)).endsWith(DueTime.MAX_MICROS);
         Duration tooLong = Duration.of(DueTime.MAX_MICROS, ChronoUnit.MICROS);
-        assertThatThrownBy(() -> get(queue.admin().outlook(0, tooLong, 1)))
+        assertThatThrownBy(() -> get(FromNow.outlook(queue.admin(), tooLong, 1)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(tooLong.toString());
         List<List<Long>> wrong = new ArrayList<>(List.of(

@@ -105,7 +105,7 @@ class PriorityIT extends RealQueueIT {
         assertThat(afterEnd.priority()).isEqualTo(4);
         assertThat(afterEnd.lostLeases()).isEqualTo(1);
         get(afterEnd.settle(new Settlement.DeadLetter(new byte[0])));
-        assertThat(get(queue.redrive(held("dead:delayed").get(0)))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.redrive(held("dead:delayed").get(0), null))).isEqualTo(RedriveOutcome.REDRIVEN);
         assertThat(held("delayed:4")).containsExactly("a");
         assertThat(claim(1).get(0).priority()).isEqualTo(4);
     }

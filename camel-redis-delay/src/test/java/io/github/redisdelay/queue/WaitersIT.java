@@ -332,7 +332,7 @@ class WaitersIT extends RealQueueIT {
             case PROMOTED -> get(queue.promote("a"));
             case RETURNED -> get(held.settle(new Settlement.Retry(Duration.ofMinutes(1), new byte[0])));
             case RELEASED -> get(held.settle(Settlement.RELEASE));
-            default -> get(queue.redrive(dead));
+            default -> get(queue.redrive(dead, null));
         }
         long wait = what == Earlier.RESCHEDULED || what == Earlier.RETURNED ? 60_000_000 : 0;
         assertThat(all.get(0).heard()).containsExactly(call(wait));

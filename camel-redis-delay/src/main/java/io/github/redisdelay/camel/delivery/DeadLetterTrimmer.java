@@ -87,7 +87,7 @@ public final class DeadLetterTrimmer {
     }
 
     /** A message was moved to the dead letters. */
-    public void buried() {
+    public void deadLettered() {
         if (limits.maximum() > 0) { // it cannot be too old
             arm(AFTER_BURIAL);
         }

@@ -135,7 +135,7 @@ public record ManageOperations(ProducerSettings settings, DelayQueue queue, Mete
     private Submission<RedriveOutcome> redrive(String id, Exchange exchange) {
         DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue.deadLetters(), id);
         return held == null || held.isOver()
-                ? queue.redrive(id)
+                ? queue.redrive(id, null)
                 : superseding(held, queue.redrive(id, held.delivery().claimId()));
     }
 

@@ -108,12 +108,9 @@ public record QueryOperations(
         Duration step = settings.outlookStep();
         int steps = settings.outlookSteps();
         QueueAdmin admin = target().admin();
-        return settings.state() == MessageScope.DEAD
-                ? admin.outlook(List.of(0L, 1L)).thenCompose(now -> {
-                    long from = now.timeMicros() - DueTime.toMicros(step) * steps;
-                    return admin.outlook(Outlook.bounds(Math.max(0, from), step, steps));
-                })
-                : admin.outlook(0, step, steps);
+        long back = settings.state() == MessageScope.DEAD ? DueTime.toMicros(step) * steps : 0;
+        return admin.outlook(List.of(0L, 1L))
+                .thenCompose(now -> admin.outlook(Outlook.bounds(Math.max(0, now.timeMicros() - back), step, steps)));
     }
 
     private Map<String, Object> figures(Outlook outlook) {

@@ -61,7 +61,7 @@ public final class StoredMessageReader {
         }
         if (info.state() == MessageState.LEASED) {
             headers.put(RedisDelayConstants.LEASE_END, info.leaseEndMicros() / 1000);
-            headers.put(RedisDelayConstants.LEASE_OWNER, info.holder());
+            headers.put(RedisDelayConstants.LEASE_OWNER, info.leaseOwner());
         }
         headers.putAll(failure);
         headers.values().removeIf(Objects::isNull);

@@ -5,7 +5,7 @@ import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.MessageState;
 
 /**
- * A message was not scheduled because its id is pending, being delivered, or was finished less than its deduplication
+ * A message was not scheduled because its id is delayed, leased, or was finished less than its deduplication
  * period ago; or a dead letter was not redriven by its own delivery because a newer message has its id. Nothing was changed.
  */
 public class DuplicateMessageException extends DelayQueueException {
@@ -41,9 +41,9 @@ public class DuplicateMessageException extends DelayQueueException {
 
     private static String text(MessageState state) {
         return switch (state) {
-            case LEASED -> "is already being delivered";
+            case LEASED -> "is already leased";
             case FINISHED -> "was finished less than its deduplication period ago";
-            default -> "is already pending";
+            default -> "is already delayed";
         };
     }
 

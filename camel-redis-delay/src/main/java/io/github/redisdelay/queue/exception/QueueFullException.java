@@ -11,7 +11,7 @@ public class QueueFullException extends DelayQueueException {
 
     public QueueFullException(String queue, String messageId, long length, long maximumLength) {
         super("message '" + messageId + "' was not stored: queue '" + queue + "' holds " + length
-                + " messages, pending or being delivered, and maximumQueueLength allows " + maximumLength);
+                + " messages, delayed or leased, and maximumQueueLength allows " + maximumLength);
         this.messageId = messageId;
         this.length = length;
     }
@@ -21,7 +21,7 @@ public class QueueFullException extends DelayQueueException {
         return messageId;
     }
 
-    /** The number of messages that the queue held, waiting and being delivered. */
+    /** The number of messages that the queue held, delayed and leased. */
     public long getLength() {
         return length;
     }

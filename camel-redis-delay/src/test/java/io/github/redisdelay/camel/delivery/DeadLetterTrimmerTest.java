@@ -73,11 +73,11 @@ class DeadLetterTrimmerTest {
         timers.advance(Duration.ZERO);
         answer(0);
         for (int i = 0; i < 100; i++) {
-            trimmer.buried();
+            trimmer.deadLettered();
         }
         timers.advance(DeadLetterTrimmer.AFTER_BURIAL);
         assertThat(sent).isEqualTo(2);
-        trimmer.buried();
+        trimmer.deadLettered();
         timers.advance(DeadLetterTrimmer.AFTER_BURIAL);
         assertThat(sent).as("while a call is under way").isEqualTo(2);
         answer(0);
@@ -101,7 +101,7 @@ class DeadLetterTrimmerTest {
     void should_do_nothing_without_limits_and_after_it_was_stopped() {
         DeadLetterTrimmer none = trimmer(new Limits(Duration.ZERO, 0));
         none.start();
-        none.buried();
+        none.deadLettered();
         timers.advance(Duration.ofDays(1));
         assertThat(sent).isZero();
 
@@ -110,7 +110,7 @@ class DeadLetterTrimmerTest {
         timers.advance(Duration.ZERO);
         stopped.stop();
         answer(0);
-        stopped.buried();
+        stopped.deadLettered();
         timers.advance(Duration.ofDays(1));
         assertThat(sent).isOne();
         assertThat(timers.waiting()).isZero();

@@ -159,7 +159,7 @@ public final class RandomHistory {
             case 8 -> sent(client.queue.promote(id()), null);
             case 9, 10, 11, 12, 13, 14 -> claim(client);
             case 15 -> look(client);
-            case 16, 17 -> sent(client.queue.redrive(deadLetter()), null);
+            case 16, 17 -> sent(client.queue.redrive(deadLetter(), null), null);
             case 18 -> redriveHeld(client);
             case 19 -> actOnDeadLetters(client);
             case 20 ->

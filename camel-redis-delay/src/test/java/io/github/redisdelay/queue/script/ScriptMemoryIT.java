@@ -161,8 +161,8 @@ class ScriptMemoryIT {
                 MessageInfo dead = get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), 1))
                         .messages()
                         .get(0);
-                assertThat(get(queue.redrive(dead.id()))).isEqualTo(RedriveOutcome.REDRIVEN);
-                assertThat(get(queue.redrive(dead.id()))).isEqualTo(RedriveOutcome.NONE);
+                assertThat(get(queue.redrive(dead.id(), null))).isEqualTo(RedriveOutcome.REDRIVEN);
+                assertThat(get(queue.redrive(dead.id(), null))).isEqualTo(RedriveOutcome.NONE);
                 assertThat(get(queue.admin().trimDeadLetters(Duration.ZERO, 1))).isZero();
                 assertThat(get(queue.get("later"))).isPresent();
                 // With a priority, whose set is new, and remembered.

@@ -17,9 +17,9 @@ public enum ConsoleAction {
     PAUSE("pause"),
     /** Ends the pause of a queue. */
     RESUME("resume"),
-    /** Lets all dead letters of a group be delivered again. */
+    /** Lets all dead letters of a cause be delivered again. */
     REDRIVE_ALL("redriveAll"),
-    /** Purges the dead letters of a group, or all. */
+    /** Purges the dead letters of a cause, or all. */
     PURGE_ALL("purgeAll"),
     /** Cancels all delayed messages of a queue. */
     CANCEL_ALL("cancelAll"),

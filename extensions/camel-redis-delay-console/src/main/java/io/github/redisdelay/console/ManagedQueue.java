@@ -170,7 +170,7 @@ public final class ManagedQueue {
                 .deadLettersOf(id)
                 .thenCompose(letters -> letters.isEmpty()
                         ? CompletableFuture.completedFuture(RedriveOutcome.NONE)
-                        : whole.redrive(letters.get(0).toString()).result()))) {
+                        : whole.redrive(letters.get(0).toString(), null).result()))) {
             case REDRIVEN -> "redriven";
             case DUPLICATE -> "a message with its id is in the queue: it stays a dead letter";
             case LEASED -> "a consumer of the dead letters is working on it";

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** Runs what docs/console.md shows. That each block of Java there is one of the project's is asserted by PagesIT. */
 class ConsolePageIT {
 
-    private static final Pattern GROUP = Pattern.compile("\"group\":\"[^\"]+\"");
+    private static final Pattern CAUSE = Pattern.compile("\"cause\":\"[^\"]+\"");
     private static final Pattern BLOCK = Pattern.compile("(?ms)^```(\\w+)\n(.*?)^```");
     private static final Pattern WORD = Pattern.compile("'([^']*)'|(\\S+)");
     private static final String ADDRESS = "http://127.0.0.1:8400/";
@@ -117,10 +117,10 @@ class ConsolePageIT {
                 List<String> commands = blocks("sh").get(0).lines().toList();
                 assertThat(commands).hasSize(5);
                 String failures = console.url() + "api/failures?queue=orders";
-                Matcher group = await().until(() -> GROUP.matcher(get(failures)), Matcher::find);
+                Matcher group = await().until(() -> CAUSE.matcher(get(failures)), Matcher::find);
                 for (String command : commands) {
                     // The page's group is one of another day.
-                    String ours = GROUP.matcher(command)
+                    String ours = CAUSE.matcher(command)
                             .replaceFirst(group.group())
                             .replaceFirst("\"count\":3", "\"count\":1");
                     HttpResponse<String> answer = curl(ours, console.url());
@@ -130,7 +130,7 @@ class ConsolePageIT {
                 }
                 // The queue is paused: what was sent again waits.
                 await().untilAsserted(() ->
-                        assertThat(GROUP.matcher(get(failures)).find()).isFalse());
+                        assertThat(CAUSE.matcher(get(failures)).find()).isFalse());
                 await().untilAsserted(() -> assertThat(get(console.url() + "api/queues"))
                         .contains("\"name\":\"orders\",\"state\":\"paused\""));
             }

@@ -65,12 +65,14 @@ class LookingBench {
             try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
                 DelayQueue queue = client.queue("looks");
                 fill(redisson, queue.name(), levels);
-                Outlook all = queue.admin().outlook(DAY, Duration.ofDays(1), 1).get(20, TimeUnit.SECONDS);
+                Outlook all = queue.admin()
+                        .outlook(Outlook.bounds(DAY, Duration.ofDays(1), 1))
+                        .get(20, TimeUnit.SECONDS);
                 assertThat(all.counts()).containsExactly((long) MESSAGES);
                 for (int steps : new int[] {60, 240}) {
                     Duration step = Duration.ofDays(1).dividedBy(steps);
                     measure(server, levels, "outlook of " + steps + " steps", i -> queue.admin()
-                            .outlook(DAY + i, step, steps));
+                            .outlook(Outlook.bounds(DAY + i, step, steps)));
                 }
                 Random random = new Random(1);
                 measure(

@@ -112,8 +112,9 @@ class PartitionsClusterIT {
                     .result()
                     .get(20, TimeUnit.SECONDS);
         }
-        Outlook outlook =
-                queue.admin().outlook(day + 5, Duration.ofNanos(10_000), 3).get(20, TimeUnit.SECONDS);
+        Outlook outlook = queue.admin()
+                .outlook(Outlook.bounds(day + 5, Duration.ofNanos(10_000), 3))
+                .get(20, TimeUnit.SECONDS);
         assertThat(outlook.counts()).containsExactly(10L, 10L, 10L);
         assertThat(outlook.before()).isEqualTo(5);
         assertThat(outlook.after()).isEqualTo(5);

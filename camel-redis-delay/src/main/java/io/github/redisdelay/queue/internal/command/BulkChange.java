@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A change of all waiting messages of a queue, page by page, each page when the one before is done. It ends behind the due time
+ * A change of all delayed messages of a queue, page by page, each page when the one before is done. It ends behind the due time
  * that was the last one when it began. A message that others change meanwhile stays as they want it: each change is a step of
  * its own that looks at the message's state.
  */
@@ -40,7 +40,7 @@ final class BulkChange {
     private long changed;
 
     /**
-     * @param change tells whether it did what was wanted
+     * @param change completes with whether it did what was wanted
      */
     private BulkChange(
             PartitionAdmin queue,

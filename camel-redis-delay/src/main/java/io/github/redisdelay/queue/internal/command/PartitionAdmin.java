@@ -148,7 +148,7 @@ public final class PartitionAdmin {
                                 // A cursor is of one server: another one would go on with it anywhere.
                                 : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind))
                 .thenCompose(found -> router.awaitDurable(
-                        address, "a check made " + found.restored() + " messages wait again", found));
+                        address, "a check made " + found.restored() + " messages delayed again", found));
     }
 
     public CompletableFuture<QueueStats> stats() {

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,14 +31,8 @@ public final class RepairScan {
     private static final byte[] INDEX = "index".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] BEGIN = {'0'};
 
-    /** Calls the script. */
-    @FunctionalInterface
-    interface Slices {
-        CompletableFuture<?> call(byte[] walk, byte[] cursor);
-    }
-
     private final String queue;
-    private final Slices slices;
+    private final BiFunction<byte[], byte[], CompletableFuture<?>> slices;
 
     // The slices follow one another: no two threads are in here at a time.
     private long messages;
@@ -46,7 +41,7 @@ public final class RepairScan {
     private long recordsDropped;
     private final List<String> named = new ArrayList<>();
 
-    private RepairScan(String queue, Slices slices) {
+    private RepairScan(String queue, BiFunction<byte[], byte[], CompletableFuture<?>> slices) {
         this.queue = queue;
         this.slices = slices;
     }
@@ -55,7 +50,8 @@ public final class RepairScan {
      * @param queue its name for the log
      * @param dead whether it is one of dead letters, which has an index
      */
-    static CompletableFuture<CheckResult> of(String queue, boolean dead, Slices slices) {
+    static CompletableFuture<CheckResult> of(
+            String queue, boolean dead, BiFunction<byte[], byte[], CompletableFuture<?>> slices) {
         RepairScan walk = new RepairScan(queue, slices);
         return walk.over(BODIES)
                 .thenCompose(done -> walk.over(RECORDS))
@@ -76,7 +72,7 @@ public final class RepairScan {
     }
 
     private void next(byte[] walk, byte[] cursor, CompletableFuture<Void> done) {
-        slices.call(walk, cursor)
+        slices.apply(walk, cursor)
                 .thenAccept(reply -> {
                     byte[] behind = read(walk, (List<?>) reply);
                     if (isBegin(behind)) {
@@ -118,8 +114,8 @@ public final class RepairScan {
     private void log() {
         if (restored > 0) {
             LOG.warn(
-                    "{}: {} messages were neither waiting nor being delivered, as an evicted or deleted key leaves them"
-                            + " behind; they wait again, the first ones: {}",
+                    "{}: {} messages were neither delayed nor leased, as an evicted or deleted key leaves them behind;"
+                            + " they are delayed again, the first ones: {}",
                     queue,
                     restored,
                     String.join(", ", named));

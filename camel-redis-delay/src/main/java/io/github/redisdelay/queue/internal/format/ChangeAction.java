@@ -5,7 +5,7 @@ package io.github.redisdelay.queue.internal.format;
 public enum ChangeAction {
     /** Removes a message in any state. */
     CANCEL,
-    /** Removes a message that is not being delivered. */
+    /** Removes a message that is not leased. */
     CANCEL_DELAYED,
     /** Makes a message due after a delay. */
     RESCHEDULE_AFTER,

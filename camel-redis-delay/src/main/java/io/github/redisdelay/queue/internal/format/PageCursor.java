@@ -36,7 +36,7 @@ public record PageCursor(boolean newest, String score, byte[] id) {
         if (start.cursor() != null) {
             return parse(list, start.cursor());
         }
-        return start.isNewest()
+        return start.backwards()
                 ? NEWEST
                 : start.micros() < 0 ? FIRST : new PageCursor(false, score(start.micros()), NO_ID);
     }

@@ -22,12 +22,10 @@ import io.github.redisdelay.queue.internal.consume.ConsumerStarter;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.MessageIdGenerator;
 import io.github.redisdelay.queue.internal.request.CallGate;
-import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** A queue of a client, over one or several partitions. A handle that holds no state. */
@@ -88,7 +86,8 @@ public final class RedisDelayQueue implements DelayQueue, Partitioned {
         // The partition follows from the id, so the id is generated here.
         String id = message.id() == null ? ids.next() : message.id();
         long limit = partitions.share(message.maximumQueueLength());
-        return submit(partitions.of(id), one -> one.schedule(message, id, limit));
+        Partition one = partitions.of(id);
+        return partitions.gate().submit(() -> one.schedule(message, id, limit));
     }
 
     @Override
@@ -107,18 +106,15 @@ public final class RedisDelayQueue implements DelayQueue, Partitioned {
     }
 
     private Submission<ChangeResult> change(String id, ChangeAction action, long micros) {
-        return submit(partitions.of(id), one -> one.change(id, action, micros));
+        Partition one = partitions.of(id);
+        return partitions.gate().submit(() -> one.change(id, action, micros));
     }
 
     @Override
     public Submission<RedriveOutcome> redrive(String deadLetterId, ClaimId held) {
         partitions.checkNoDeadLetters("redrive");
-        return submit(partitions.ofDeadLetter(deadLetterId), one -> one.redrive(deadLetterId, held));
-    }
-
-    private <T> Submission<T> submit(Partition one, Function<Partition, Submission<T>> request) {
-        CompletableFuture<Void> turn = partitions.gate().turn();
-        return turn == null ? request.apply(one) : SubmissionPromise.after(turn, () -> request.apply(one));
+        Partition one = partitions.ofDeadLetter(deadLetterId);
+        return partitions.gate().submit(() -> one.redrive(deadLetterId, held));
     }
 
     @Override

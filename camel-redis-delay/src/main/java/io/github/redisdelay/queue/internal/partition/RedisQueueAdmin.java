@@ -19,11 +19,16 @@ import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.internal.command.PartitionAdmin;
-import io.github.redisdelay.queue.internal.format.ConsumerRows;
+import io.github.redisdelay.queue.internal.format.LittleEndian;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiFunction;
@@ -32,6 +37,9 @@ import java.util.stream.IntStream;
 
 /** The administration of a queue over its partitions. A handle that holds no state. */
 final class RedisQueueAdmin implements QueueAdmin {
+
+    private static final Comparator<ConsumerInfo> NEWEST_FIRST =
+            Comparator.comparingLong(ConsumerInfo::lastSeenMicros).reversed().thenComparing(ConsumerInfo::name);
 
     private final Partitions partitions;
 
@@ -174,13 +182,13 @@ final class RedisQueueAdmin implements QueueAdmin {
 
     @Override
     public CompletableFuture<CheckResult> check() {
-        return partitions.inTurn(new CheckResult(0, 0, 0, 0), (sum, one) -> one.check()
-                .thenApply(found -> MergedAnswers.of(sum, found)));
+        return partitions.inTurn(
+                new CheckResult(0, 0, 0, 0), (sum, one) -> one.check().thenApply(found -> merged(sum, found)));
     }
 
     @Override
     public CompletableFuture<QueueStats> stats() {
-        return partitions.merged(PartitionAdmin::stats, MergedAnswers::of);
+        return partitions.merged(PartitionAdmin::stats, RedisQueueAdmin::merged);
     }
 
     @Override
@@ -199,16 +207,94 @@ final class RedisQueueAdmin implements QueueAdmin {
             }
             least = bound + 1;
         }
-        return partitions.merged(one -> one.outlook(bounds), MergedAnswers::of);
+        return partitions.merged(one -> one.outlook(bounds), RedisQueueAdmin::merged);
     }
 
     @Override
     public CompletableFuture<List<ConsumerInfo>> consumers() {
-        return partitions.askAll(PartitionAdmin::consumerRows).thenApply(ConsumerRows::merge);
+        return partitions.askAll(PartitionAdmin::consumerRows).thenApply(RedisQueueAdmin::consumers);
     }
 
     @Override
     public CompletableFuture<ServerInfo> serverInfo() {
-        return partitions.merged(PartitionAdmin::serverInfo, MergedAnswers::of);
+        return partitions.merged(PartitionAdmin::serverInfo, RedisQueueAdmin::merged);
+    }
+
+    // The answers of several partitions as one.
+
+    private static CheckResult merged(CheckResult one, CheckResult other) {
+        return new CheckResult(
+                one.messages() + other.messages(),
+                one.restored() + other.restored(),
+                one.bodiesMissing() + other.bodiesMissing(),
+                one.recordsDropped() + other.recordsDropped());
+    }
+
+    /** The figures of two partitions, both of which know the same consumers. */
+    private static QueueStats merged(QueueStats one, QueueStats other) {
+        return new QueueStats(
+                Math.max(one.timeMicros(), other.timeMicros()),
+                one.delayed() + other.delayed(),
+                one.overdue() + other.overdue(),
+                one.leased() + other.leased(),
+                one.dead() + other.dead(),
+                Math.max(one.oldestOverdueMicros(), other.oldestOverdueMicros()),
+                one.nextDueMicros() < 0 || other.nextDueMicros() < 0
+                        ? Math.max(one.nextDueMicros(), other.nextDueMicros())
+                        : Math.min(one.nextDueMicros(), other.nextDueMicros()),
+                Math.max(one.consumers(), other.consumers()),
+                // Paused if one is; since the first one.
+                one.paused() && other.paused()
+                        ? Math.min(one.pausedMicros(), other.pausedMicros())
+                        : Math.max(one.pausedMicros(), other.pausedMicros()),
+                Math.max(one.lastDueMicros(), other.lastDueMicros()),
+                one.stored() + other.stored(),
+                Math.max(one.lostMicros(), other.lostMicros()));
+    }
+
+    private static Outlook merged(Outlook one, Outlook other) {
+        List<Long> counts = IntStream.range(0, one.counts().size())
+                .mapToObj(i -> one.counts().get(i) + other.counts().get(i))
+                .toList();
+        return new Outlook(
+                Math.max(one.timeMicros(), other.timeMicros()),
+                one.boundsMicros(),
+                counts,
+                one.before() + other.before(),
+                one.after() + other.after());
+    }
+
+    /** The worse of two servers in each respect; they may be the same server. */
+    private static ServerInfo merged(ServerInfo one, ServerInfo other) {
+        return new ServerInfo(
+                one.product(),
+                one.version().equals(other.version()) || one.version().endsWith(", " + other.version())
+                        ? one.version()
+                        : one.version() + ", " + other.version(),
+                other.evicts() && !one.evicts() ? other.evictionPolicy() : one.evictionPolicy(),
+                one.forgets() || other.forgets()
+                        ? Boolean.FALSE
+                        : one.appendOnly() == null ? null : other.appendOnly());
+    }
+
+    /** The consumers of one reply, or of those of all partitions, which know the same consumers; the last seen first. */
+    private static List<ConsumerInfo> consumers(List<List<?>> replies) {
+        Map<ByteBuffer, ConsumerInfo> seen = new HashMap<>();
+        for (List<?> reply : replies) {
+            for (int at = 0; at < reply.size(); at += 2) {
+                seen.merge(
+                        ByteBuffer.wrap((byte[]) reply.get(at)),
+                        consumer((byte[]) reply.get(at + 1)),
+                        (one, other) -> one.lastSeenMicros() >= other.lastSeenMicros() ? one : other);
+            }
+        }
+        return seen.values().stream().sorted(NEWEST_FIRST).toList();
+    }
+
+    private static ConsumerInfo consumer(byte[] row) {
+        long lastSeen = (long) LittleEndian.of(row).getDouble();
+        String text = new String(row, Double.BYTES, row.length - Double.BYTES, StandardCharsets.UTF_8);
+        int space = text.indexOf(' ');
+        return new ConsumerInfo(text.substring(space + 1), lastSeen, text.substring(0, Math.max(0, space)));
     }
 }

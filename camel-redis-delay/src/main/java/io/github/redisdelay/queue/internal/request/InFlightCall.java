@@ -156,7 +156,7 @@ abstract class InFlightCall extends RepeatedCall<DurableReply> {
         String queue = requests.get(0).queue().name();
         if (kind == RequestKind.DELIVERY && attempt == WARN_ATTEMPTS) {
             LOG.warn(
-                    "queue '{}': acknowledgements wait, Redis has not accepted them {} times; trying on: {}",
+                    "queue '{}': acknowledgements are not sent yet, Redis has not accepted them {} times; trying on: {}",
                     queue,
                     attempt,
                     ErrorText.of(error));

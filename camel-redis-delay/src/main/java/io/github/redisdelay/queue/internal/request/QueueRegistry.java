@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registry of the queues in Redis: it notes now and then that a queue is used, and tells which ones were. It is a help for
+ * The registry of the queues in Redis: it notes now and then that a queue is used, and lists those that were. It is a help for
  * people: nothing waits for it, and nothing fails with it. Thread-safe.
  */
 public final class QueueRegistry {
@@ -40,7 +40,7 @@ public final class QueueRegistry {
     /** The least time between two notes of a queue with a consumer, or after a failure; less than between two heartbeats. */
     static final long CONSUMED_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(50);
 
-    /** The most queues that one call tells: half a millisecond of Redis's time. */
+    /** The most queues that one call lists: half a millisecond of Redis's time. */
     private static final int PAGE = 500;
 
     private static final Comparator<QueueInfo> LAST_USED_FIRST =

@@ -33,6 +33,7 @@ import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.QueueFullException;
+import io.github.redisdelay.queue.fake.FromNow;
 import io.github.redisdelay.queue.internal.command.Partition;
 import io.github.redisdelay.queue.internal.command.PartitionAdmin;
 import io.github.redisdelay.test.RedisExtension;
@@ -330,11 +331,12 @@ class PartitionedQueueIT {
         for (int i = 0; i < 60; i++) {
             schedule("m" + i, new DueTime(false, 4_000_000_000_000_000L + i / 10));
         }
-        Outlook outlook = get(queue.admin().outlook(4_000_000_000_000_001L, Duration.of(2, ChronoUnit.MICROS), 2));
+        Outlook outlook = get(
+                queue.admin().outlook(Outlook.bounds(4_000_000_000_000_001L, Duration.of(2, ChronoUnit.MICROS), 2)));
         assertThat(outlook.counts()).containsExactly(20L, 20L);
         assertThat(outlook.before()).isEqualTo(10);
         assertThat(outlook.after()).isEqualTo(10);
-        Outlook now = get(queue.admin().outlook(0, Duration.ofHours(1), 3));
+        Outlook now = get(FromNow.outlook(queue.admin(), Duration.ofHours(1), 3));
         assertThat(now.after()).isEqualTo(60);
         assertThat(now.timeMicros()).isGreaterThanOrEqualTo(now.boundsMicros().get(0));
         bury(3);
@@ -355,7 +357,8 @@ class PartitionedQueueIT {
         await().untilAsserted(() -> {
             List<MessageInfo> leased = get(queue.admin().list(MessageState.LEASED, PageStart.first(), 10))
                     .messages();
-            assertThat(leased).hasSize(6).allMatch(message -> message.holder().equals("consumer"));
+            assertThat(leased).hasSize(6).allMatch(message -> message.leaseOwner()
+                    .equals("consumer"));
         });
     }
 
@@ -389,7 +392,7 @@ class PartitionedQueueIT {
             }
             assertThat(get(queue.cancel("dead" + i)).deadLetterId()).hasToString(dead.get(i));
         }
-        assertThat(get(queue.redrive(dead.get(0)))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.redrive(dead.get(0), null))).isEqualTo(RedriveOutcome.REDRIVEN);
         assertThat(get(queue.get("dead0"))).isPresent();
         assertThat(get(queue.admin().redriveAll(message -> message.id().startsWith("dead1@"), Long.MAX_VALUE)))
                 .isEqualTo(1);
@@ -404,7 +407,7 @@ class PartitionedQueueIT {
         assertThatThrownBy(letters::deadLetters).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> letters.schedule(ScheduleRequest.of(null, new byte[0], IN_AN_HOUR)))
                 .isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> letters.redrive(dead.get(3))).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> letters.redrive(dead.get(3), null)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> letters.admin().trimDeadLetters(HOUR, 1)).isInstanceOf(IllegalStateException.class);
     }
 
@@ -544,7 +547,7 @@ class PartitionedQueueIT {
         assertThatThrownBy(() -> client.queue("orders", 65)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> client.queue("or{ders", 2)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> queue.cancel("")).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> queue.redrive("a\n")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> queue.redrive("a\n", null)).isInstanceOf(IllegalArgumentException.class);
         assertThat(((RedisDelayQueue) client.queue("orders", 1)).partitions()).hasSize(1);
     }
 }

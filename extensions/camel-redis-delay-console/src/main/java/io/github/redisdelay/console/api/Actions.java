@@ -44,7 +44,8 @@ final class Actions {
             case LEASED ->
                 done(
                         seen,
-                        "was cancelled while " + holder(found) + " delivers it: that work goes on, its acknowledgement"
+                        "was cancelled while " + leaseOwner(found)
+                                + " delivers it: that work goes on, its acknowledgement"
                                 + " counts for nothing, and no other delivery follows");
             case FINISHED -> nothing(seen, "had been delivered or removed by then; its id can be used again");
             case DEAD -> changed(seen, "has become a dead letter meanwhile, and stays one");
@@ -81,7 +82,7 @@ final class Actions {
     }
 
     ActionResult redrive(ObservedQueue queue, String deadLetterId) {
-        RedriveOutcome outcome = done(queue, asked -> asked.redrive(deadLetterId));
+        RedriveOutcome outcome = done(queue, asked -> asked.redrive(deadLetterId, null));
         String letter = shown(deadLetterId);
         return switch (outcome) {
             case REDRIVEN ->
@@ -166,7 +167,7 @@ final class Actions {
                     Kind.CHANGED,
                     shown(seen.id()) + " has changed since you saw it: "
                             + (now.state().equals(MessageViews.LEASED)
-                                    ? "it is being delivered by " + holder(found.get())
+                                    ? "it is being delivered by " + leaseOwner(found.get())
                                     : "it waits, and is due at " + Times.text(now.due()))
                             + ". Nothing was changed. Look at it again.",
                     now);
@@ -174,9 +175,9 @@ final class Actions {
         return found.get();
     }
 
-    private static String holder(StoredMessage message) {
-        String holder = message.info().holder();
-        return holder.isEmpty() ? "a consumer" : holder;
+    private static String leaseOwner(StoredMessage message) {
+        String leaseOwner = message.info().leaseOwner();
+        return leaseOwner.isEmpty() ? "a consumer" : leaseOwner;
     }
 
     private static String unlessPaused(ObservedQueue queue) {

@@ -266,29 +266,29 @@ public final class ConsoleApi implements AutoCloseable {
     }
 
     /**
-     * Begins to move the dead letters of a group back.
+     * Begins to move the dead letters of a cause back.
      *
-     * @param group as {@link #failures} names it
+     * @param cause as {@link #failures} names it
      * @param since when the oldest one was given up; null for any
      * @param until when the newest one that the user saw was given up; null for any
      * @param count how many the user saw: no more are moved
      */
-    public Jobs.View redriveAll(String queue, String group, Instant since, Instant until, Long count) {
-        return jobs.redrive(directory.queue(queue), seen(group, since, until), checked(count));
+    public Jobs.View redriveAll(String queue, String cause, Instant since, Instant until, Long count) {
+        return jobs.redrive(directory.queue(queue), seen(cause, since, until), checked(count));
     }
 
     /**
-     * Begins to purge the dead letters of a group, or all.
+     * Begins to purge the dead letters of a cause, or all.
      *
-     * @param group as {@link #failures} names it; null for all
+     * @param cause as {@link #failures} names it; null for all
      * @param since when the oldest one was given up; null for any
      * @param until when the newest one that the user saw was given up; null for any
      * @param count how many the user saw: no more are purged
      * @param confirm the queue's name
      */
-    public Jobs.View purgeAll(String queue, String group, Instant since, Instant until, Long count, String confirm) {
+    public Jobs.View purgeAll(String queue, String cause, Instant since, Instant until, Long count, String confirm) {
         confirm(queue, confirm);
-        return jobs.purge(directory.queue(queue), seen(group, since, until), checked(count));
+        return jobs.purge(directory.queue(queue), seen(cause, since, until), checked(count));
     }
 
     /**
@@ -331,9 +331,9 @@ public final class ConsoleApi implements AutoCloseable {
         directory.queue(queue).changed();
     }
 
-    private static Jobs.Seen seen(String group, Instant since, Instant until) {
+    private static Jobs.Seen seen(String cause, Instant since, Instant until) {
         return new Jobs.Seen(
-                group, since == null ? null : micros("since", since), until == null ? null : micros("until", until));
+                cause, since == null ? null : micros("since", since), until == null ? null : micros("until", until));
     }
 
     private static void confirm(String queue, String confirm) {

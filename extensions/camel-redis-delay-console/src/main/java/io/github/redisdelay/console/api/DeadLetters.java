@@ -28,32 +28,32 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param lookedAt how many were looked at
  * @param complete whether these are all that there are, or all since the time that was asked for
- * @param groups the ones with the most letters first
- * @param more whether there are groups besides these
+ * @param causes the ones with the most letters first
+ * @param more whether there are causes besides these
  */
-public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Group> groups, boolean more) {
+public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Cause> causes, boolean more) {
 
     /** The most dead letters that are looked at. */
     static final int MOST = 10_000;
 
-    private static final int MOST_GROUPS = 200;
+    private static final int MOST_CAUSES = 200;
     private static final int MOST_HOSTS = 10;
     private static final int NEWEST = 3;
     private static final int BARS = 12;
-    /** The most characters of a message of an exception that stands for a group. */
+    /** The most characters of a message of an exception that stands for a cause. */
     private static final int MOST_TEXT = 1000;
 
     /**
      * Dead letters of one cause.
      *
-     * @param group tells it from others; means nothing else
+     * @param cause tells it from others; means nothing else
      * @param exception null if there was none
      * @param message the one of the newest letter; may be null
      * @param bars how many there are in each twelfth of the time from the first to the last
      * @param newest the ids of the newest letters
      */
-    public record Group(
-            String group,
+    public record Cause(
+            String cause,
             String exception,
             String route,
             String reason,
@@ -65,7 +65,7 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
             List<Long> bars,
             List<String> newest) {}
 
-    /** A group while it is made. */
+    /** A cause while it is made. */
     private static final class Letters {
         final FailureRecord newest;
         final List<Long> times = new ArrayList<>();
@@ -76,7 +76,7 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
             this.newest = newest;
         }
 
-        Group group(String key) {
+        Cause cause(String key) {
             long first = times.stream().mapToLong(Long::longValue).min().orElseThrow();
             long last = times.stream().mapToLong(Long::longValue).max().orElseThrow();
             Long[] bars = new Long[BARS];
@@ -84,7 +84,7 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
             double width = (last - first + 1.0) / BARS;
             times.forEach(time -> bars[(int) Math.min(BARS - 1, (time - first) / width)]++);
             String message = newest == null ? null : newest.message();
-            return new Group(
+            return new Cause(
                     key,
                     newest == null ? null : newest.exception(),
                     newest == null ? null : newest.routeId(),
@@ -104,7 +104,7 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
         private final ObservedQueue queue;
         private final Long since;
         private final int most;
-        private final Map<String, Letters> groups = new HashMap<>();
+        private final Map<String, Letters> causes = new HashMap<>();
         private int lookedAt;
         private boolean ended;
 
@@ -144,7 +144,7 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
 
         private void add(MessageInfo letter) {
             FailureRecord failure = FailureRecord.decode(letter.lastFailure());
-            Letters letters = groups.computeIfAbsent(key(failure), key -> new Letters(failure));
+            Letters letters = causes.computeIfAbsent(key(failure), key -> new Letters(failure));
             letters.times.add(givenUpMicros(letter));
             if (letters.ids.size() < NEWEST) {
                 letters.ids.add(letter.id());
@@ -160,14 +160,14 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
                             Times.of(stats.timeMicros()),
                             lookedAt,
                             ended,
-                            groups.entrySet().stream()
-                                    .map(entry -> entry.getValue().group(entry.getKey()))
-                                    .sorted(Comparator.comparingInt(Group::count)
+                            causes.entrySet().stream()
+                                    .map(entry -> entry.getValue().cause(entry.getKey()))
+                                    .sorted(Comparator.comparingInt(Cause::count)
                                             .reversed()
-                                            .thenComparing(Group::last, Comparator.reverseOrder()))
-                                    .limit(MOST_GROUPS)
+                                            .thenComparing(Cause::last, Comparator.reverseOrder()))
+                                    .limit(MOST_CAUSES)
                                     .toList(),
-                            groups.size() > MOST_GROUPS));
+                            causes.size() > MOST_CAUSES));
         }
     }
 
@@ -186,12 +186,12 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Gro
         return id == null || id.time().length() > 16 ? letter.dueMicros() : Long.parseLong(id.time());
     }
 
-    /** The group of a dead letter. */
+    /** The cause of a dead letter. */
     static String key(MessageInfo letter) {
         return key(FailureRecord.decode(letter.lastFailure()));
     }
 
-    /** A digest of the cause: a group needs no memory, and its name no escapes. */
+    /** A digest of the cause: it needs no memory, and its name no escapes. */
     private static String key(FailureRecord failure) {
         String cause = failure == null
                 ? "none"

@@ -200,10 +200,10 @@ final class Diagnosis {
     private static Finding dead(Facts facts) {
         long dead = facts.stats().dead();
         String letters = dead + (dead == 1 ? " dead letter" : " dead letters");
-        if (facts.letters() == null || facts.letters().groups().isEmpty()) {
+        if (facts.letters() == null || facts.letters().causes().isEmpty()) {
             return new Finding("warning", letters);
         }
-        DeadLetters.Group first = facts.letters().groups().get(0);
+        DeadLetters.Cause first = facts.letters().causes().get(0);
         String cause = (first.exception() != null
                         ? first.exception()
                         : first.reason() != null ? "reason " + first.reason() : "no cause is recorded")

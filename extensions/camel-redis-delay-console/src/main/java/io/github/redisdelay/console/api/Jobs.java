@@ -72,18 +72,18 @@ final class Jobs {
         this.nanoTime = nanoTime;
     }
 
-    /** The dead letters that a user saw: those of a group, or all if it is null, of a time whose ends may be open. */
-    record Seen(String group, Long since, Long until) {
+    /** The dead letters that a user saw: those of a cause, or all if it is null, of a time whose ends may be open. */
+    record Seen(String cause, Long since, Long until) {
 
         private boolean has(MessageInfo letter) {
             long givenUp = DeadLetters.givenUpMicros(letter);
             return (since == null || givenUp >= since)
                     && (until == null || givenUp <= until)
-                    && (group == null || DeadLetters.key(letter).equals(group));
+                    && (cause == null || DeadLetters.key(letter).equals(cause));
         }
     }
 
-    /** Redrives the dead letters of a group, the oldest first, and no more than the user saw. */
+    /** Redrives the dead letters of a cause, the oldest first, and no more than the user saw. */
     View redrive(ObservedQueue queue, Seen seen, long count) {
         return begin(
                 queue,
@@ -94,7 +94,7 @@ final class Jobs {
                 "moved back into the queue, due now");
     }
 
-    /** Purges the dead letters of a group, or all. */
+    /** Purges the dead letters of a cause, or all. */
     View purge(ObservedQueue queue, Seen seen, long count) {
         return begin(
                 queue,

@@ -35,7 +35,7 @@ record Leased(Map<String, Integer> counts, Longest longest, Map<Delivery, Long> 
         Map<String, Integer> counts = new LinkedHashMap<>();
         Map<Delivery, Long> seen = new HashMap<>();
         for (MessageInfo message : messages) {
-            counts.merge(message.holder(), 1, Integer::sum);
+            counts.merge(message.leaseOwner(), 1, Integer::sum);
             seen.put(delivery(message), before.seen().getOrDefault(delivery(message), nowMicros));
         }
         Longest longest = messages.stream()
@@ -44,7 +44,7 @@ record Leased(Map<String, Integer> counts, Longest longest, Map<Delivery, Long> 
                 .map(first -> {
                     long since = seen.get(delivery(first));
                     return new Longest(
-                            first.id(), first.holder(), first.dueMicros(), since, Math.max(0, nowMicros - since));
+                            first.id(), first.leaseOwner(), first.dueMicros(), since, Math.max(0, nowMicros - since));
                 })
                 .orElse(null);
         return new Leased(counts, longest, seen);

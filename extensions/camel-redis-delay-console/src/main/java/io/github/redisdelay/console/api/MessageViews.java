@@ -61,7 +61,7 @@ final class MessageViews {
             Instant due,
             Instant deadAt,
             Instant leaseEnd,
-            String holder,
+            String leaseOwner,
             int attempts,
             String reason,
             int priority,
@@ -77,7 +77,7 @@ final class MessageViews {
                     Times.of(info.dueMicros()),
                     dead ? Times.of(DeadLetters.givenUpMicros(info)) : null,
                     held ? Times.of(info.leaseEndMicros()) : null,
-                    info.holder(),
+                    info.leaseOwner(),
                     !dead ? info.attempts() : failure == null ? 0 : failure.attempt(),
                     dead
                             ? failure == null || failure.reason() == null ? "none" : failure.reason()

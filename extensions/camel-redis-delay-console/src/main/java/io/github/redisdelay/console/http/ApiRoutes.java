@@ -106,10 +106,10 @@ final class ApiRoutes {
             call.only("queue", "id");
             return api.redrive(call.text("queue"), call.text("id"));
         }
-        call.only("queue", "group", "since", "until", "count");
+        call.only("queue", "cause", "since", "until", "count");
         return api.redriveAll(
                 call.text("queue"),
-                call.text("group"),
+                call.text("cause"),
                 since(call),
                 until(call),
                 call.number("count").orElse(null));
@@ -120,12 +120,12 @@ final class ApiRoutes {
             call.only("queue", "id");
             return api.purge(call.text("queue"), call.text("id"));
         }
-        call.only("queue", "group", "all", "since", "until", "count", "confirm");
-        // Without a group it must not mean all by accident.
-        String group = call.isSet("all") && call.optional("group").isEmpty() ? null : call.text("group");
+        call.only("queue", "cause", "all", "since", "until", "count", "confirm");
+        // Without a cause it must not mean all by accident.
+        String cause = call.isSet("all") && call.optional("cause").isEmpty() ? null : call.text("cause");
         return api.purgeAll(
                 call.text("queue"),
-                group,
+                cause,
                 since(call),
                 until(call),
                 call.number("count").orElse(null),

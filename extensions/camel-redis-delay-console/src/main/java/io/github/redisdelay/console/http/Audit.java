@@ -14,7 +14,7 @@ final class Audit {
 
     /** All that an action may be told, but for what the user saw before. */
     private static final List<String> PARAMETERS =
-            List.of("queue", "id", "due", "to", "inMicros", "group", "all", "since", "until", "count", "job");
+            List.of("queue", "id", "due", "to", "inMicros", "cause", "all", "since", "until", "count", "job");
 
     private Audit() {}
 

@@ -6,15 +6,15 @@ import { h, name } from './dom.js';
 import { at, distance, field, isoOf, millis, now, read, wall, zoneName } from './time.js';
 import { button, choice, count, explained, many, messageBadge, reasonWord } from './words.js';
 
-// Of a group just those that were looked at: it may have older ones, and get new ones.
-const shown = group => ({ group: group.group, since: group.first, until: group.last, count: group.count });
+// Of a cause just those that were looked at: it may have older ones, and get new ones.
+const shown = cause => ({ cause: cause.cause, since: cause.first, until: cause.last, count: cause.count });
 const seen = m => ({ id: m.id, state: m.state, due: m.due });
 
 /** The facts of a message, as a question shows them. */
 export function facts(m) {
     return h('dl', { class: 'facts' }, fact('id', name(m.id)), fact('state', messageBadge(m.state)),
         fact('due', [at(m.due), ' (', distance(m.due), ')']),
-        m.holder ? fact('leased by', name(m.holder)) : null, m.attempts ? fact('deliveries begun', count(m.attempts)) : null);
+        m.leaseOwner ? fact('leased by', name(m.leaseOwner)) : null, m.attempts ? fact('deliveries begun', count(m.attempts)) : null);
 }
 
 const fact = (word, value) => h('div', {}, h('dt', {}, word), h('dd', {}, value));
@@ -51,7 +51,7 @@ export class Actions {
         this.message(queue, m, 'cancel', {
             title: ['Cancel ', name(m.id), '?'], verb: 'Cancel the message', danger: true,
             will: now => now.state === 'leased'
-                ? ['It is being delivered by ', name(now.holder || 'a consumer'),
+                ? ['It is being delivered by ', name(now.leaseOwner || 'a consumer'),
                     ' now. Its work goes on; its acknowledgement will count for nothing, and no redelivery follows.']
                 : 'It will never be delivered. It is removed with its body, and nobody can bring it back.'
         });
@@ -136,19 +136,19 @@ export class Actions {
         }, 'cancelAll', () => ({ queue, confirm: queue }));
     }
 
-    redriveCause(queue, group, since) {
+    redriveCause(queue, cause, since) {
         this.run({
-            title: ['Redrive ', count(group.count), ' of ', name(queue), '?'], verb: `Redrive ${count(group.count)}`, type: queue,
+            title: ['Redrive ', count(cause.count), ' of ', name(queue), '?'], verb: `Redrive ${count(cause.count)}`, type: queue,
             text: () => [h('p', {}, 'They go back into their queue and are due now, all at once; their attempts begin anew.',
-                ' One stays dead if a message with its id is delayed or leased.'), condition(group, since)]
-        }, 'redrive', () => ({ queue, ...shown(group) }));
+                ' One stays dead if a message with its id is delayed or leased.'), condition(cause, since)]
+        }, 'redrive', () => ({ queue, ...shown(cause) }));
     }
 
-    purgeCause(queue, group, since) {
+    purgeCause(queue, cause, since) {
         this.run({
-            title: ['Purge ', count(group.count), ' of ', name(queue), '?'], verb: `Purge ${count(group.count)}`, danger: true, type: queue,
-            text: () => [h('p', {}, 'They are removed with their bodies, and nobody can bring them back.'), condition(group, since)]
-        }, 'purge', () => ({ queue, ...shown(group), confirm: queue }));
+            title: ['Purge ', count(cause.count), ' of ', name(queue), '?'], verb: `Purge ${count(cause.count)}`, danger: true, type: queue,
+            text: () => [h('p', {}, 'They are removed with their bodies, and nobody can bring them back.'), condition(cause, since)]
+        }, 'purge', () => ({ queue, ...shown(cause), confirm: queue }));
     }
 
     purgeAll(queue, dead, until) {
@@ -181,9 +181,9 @@ export class Actions {
     }
 }
 
-/** Exactly what a group's action is done to, in words. */
-function condition(group, since) {
-    return h('dl', { class: 'facts' }, fact('how many', count(group.count)), fact('why', [name(group.exception || reasonWord(group.reason))]),
-        group.route ? fact('route', name(group.route)) : null, fact('dead-lettered', [at(group.first), ' to ', at(group.last)]),
+/** Exactly what a cause's action is done to, in words. */
+function condition(cause, since) {
+    return h('dl', { class: 'facts' }, fact('how many', count(cause.count)), fact('why', [name(cause.exception || reasonWord(cause.reason))]),
+        cause.route ? fact('route', name(cause.route)) : null, fact('dead-lettered', [at(cause.first), ' to ', at(cause.last)]),
             since ? fact('only since', at(since)) : null);
 }

@@ -44,17 +44,17 @@ export class Dead {
                 h('span', { class: 'badge dead' }, h('span', { 'aria-hidden': 'true' }, '✕'), ` ${count(q.dead)} dead`),
                 h('div', { class: 'buttons' }, q.dead && may('purgeAll') ? button('Purge all …',
                     () => actions.purgeAll(this.queue, q.dead, q.time), { class: 'danger', 'data-action': 'purgeAll' }) : null)),
-            h('section', { class: 'card', id: 'groups', 'aria-labelledby': 'groups-title' },
-                h('div', { class: 'bar-line' }, h('h2', { id: 'groups-title' }, 'By cause'),
+            h('section', { class: 'card', id: 'causes', 'aria-labelledby': 'causes-title' },
+                h('div', { class: 'bar-line' }, h('h2', { id: 'causes-title' }, 'By cause'),
                     choice('Dead-lettered', SINCE, this.range, range => this.choose(range)),
                     h('span', { class: 'quiet' }, failures.complete ? `${many(failures.lookedAt, 'dead letter', 'dead letters')} looked at`
                         : `Only the newest ${count(failures.lookedAt)} were looked at.`,
-                        failures.more ? ' Only the largest groups are shown.' : null)),
-                failures.groups.length ? h('table', { class: 'list', 'data-table': 'groups', 'aria-label': 'Dead letters by cause' },
+                        failures.more ? ' Only the largest causes are shown.' : null)),
+                failures.causes.length ? h('table', { class: 'list', 'data-table': 'causes', 'aria-label': 'Dead letters by cause' },
                     h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'n' }, 'Count'),
                         ['Cause', 'Route', 'First to last', 'When', 'Hosts', 'Newest'].map(one => h('th', { scope: 'col' }, one)),
                         acts ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
-                    h('tbody', {}, failures.groups.map(group => this.row(group, acts, may))))
+                    h('tbody', {}, failures.causes.map(cause => this.row(cause, acts, may))))
                         : h('p', { class: 'quiet', 'data-empty': '' }, 'No dead letters' + (this.since ? ' in that time.'
                         : '. No message was given up.'))),
             this.app.jobs.view(this.queue, q.actions.length ? actions : null),
@@ -62,23 +62,23 @@ export class Dead {
         ];
     }
 
-    row(group, acts, may) {
+    row(cause, acts, may) {
         const { since, queue } = this, actions = this.app.actions;
-        return memo('tr', group.group, JSON.stringify([group, acts, since, at(group.last)]), () => h('tr', { 'data-group': group.group },
-            h('td', { class: 'n dead', 'data-label': 'Count' }, h('b', {}, count(group.count))),
-            h('th', { scope: 'row', class: 'why' }, name(group.exception || reasonWord(group.reason)),
-                group.exception && group.reason !== 'failed' ? h('small', { class: 'quiet' }, ' ' + reasonWord(group.reason)) : null,
-                group.message ? h('small', { class: 'quiet block', title: group.message }, name(group.message)) : null),
-            h('td', { class: 'some', 'data-label': 'Route' }, group.route ? name(group.route) : '–'),
-                h('td', { class: 'time', 'data-label': 'First to last' }, at(group.first, { digits: 0 }), ' – ', at(group.last, { digits: 0 })),
-            h('td', { class: 'chart', 'data-label': 'When' }, spark(group.bars, 'From the first to the last')),
-                h('td', { class: 'some', 'data-label': 'Hosts' }, group.hosts.length ? group.hosts.map((host, i) => [i ? ', ' : '', name(host)])
+        return memo('tr', cause.cause, JSON.stringify([cause, acts, since, at(cause.last)]), () => h('tr', { 'data-cause': cause.cause },
+            h('td', { class: 'n dead', 'data-label': 'Count' }, h('b', {}, count(cause.count))),
+            h('th', { scope: 'row', class: 'why' }, name(cause.exception || reasonWord(cause.reason)),
+                cause.exception && cause.reason !== 'failed' ? h('small', { class: 'quiet' }, ' ' + reasonWord(cause.reason)) : null,
+                cause.message ? h('small', { class: 'quiet block', title: cause.message }, name(cause.message)) : null),
+            h('td', { class: 'some', 'data-label': 'Route' }, cause.route ? name(cause.route) : '–'),
+                h('td', { class: 'time', 'data-label': 'First to last' }, at(cause.first, { digits: 0 }), ' – ', at(cause.last, { digits: 0 })),
+            h('td', { class: 'chart', 'data-label': 'When' }, spark(cause.bars, 'From the first to the last')),
+                h('td', { class: 'some', 'data-label': 'Hosts' }, cause.hosts.length ? cause.hosts.map((host, i) => [i ? ', ' : '', name(host)])
                 : '–'),
-            h('td', { class: 'newest', 'data-label': 'Newest' }, group.newest.length
-                ? group.newest.map(id => messageLink(queue, id, id.replace(/@\d+$/, ''))) : '–'),
-            acts ? h('td', { class: 'do' }, may('redriveAll') ? button(`Redrive ${count(group.count)}…`,
-                () => actions.redriveCause(queue, group, since), { key: 'redrive', 'data-action': 'redriveCause', ...explained('redrive') }) : null,
-                may('purgeAll') ? button(`Purge ${count(group.count)}…`, () => actions.purgeCause(queue, group, since),
+            h('td', { class: 'newest', 'data-label': 'Newest' }, cause.newest.length
+                ? cause.newest.map(id => messageLink(queue, id, id.replace(/@\d+$/, ''))) : '–'),
+            acts ? h('td', { class: 'do' }, may('redriveAll') ? button(`Redrive ${count(cause.count)}…`,
+                () => actions.redriveCause(queue, cause, since), { key: 'redrive', 'data-action': 'redriveCause', ...explained('redrive') }) : null,
+                may('purgeAll') ? button(`Purge ${count(cause.count)}…`, () => actions.purgeCause(queue, cause, since),
                     { key: 'purge', class: 'danger', 'data-action': 'purgeCause' }) : null) : null));
     }
 }

@@ -101,7 +101,7 @@ export class MessageList {
                         h('td', { class: m.reason === 'none' ? 'nil' : null, 'data-label': columns[4] },
                         m.reason === 'none' ? '–' : reasonWord(m.reason)),
                     h('td', { class: 'why' + (this.state !== 'leased' && !m.failure ? ' nil' : ''), 'data-label': columns[5] },
-                        this.state === 'leased' ? name(m.holder || 'unknown') : failure(m.failure)),
+                        this.state === 'leased' ? name(m.leaseOwner || 'unknown') : failure(m.failure)),
                     may ? h('td', { class: 'do' }, buttons) : null));
             })));
     }

@@ -50,7 +50,7 @@ export class Message {
                 m.state === 'dead' ? tile('dead-lettered', distance(m.deadAt || m.due), at(m.deadAt || m.due))
                     : tile('due', late ? distance(m.due).replace('ago', 'late') : distance(m.due), at(m.due), late ? 'late' : ''),
                 m.state === 'leased' ? tile('lease ends', distance(m.leaseEnd), at(m.leaseEnd)) : null,
-                    m.state === 'leased' ? tile('leased by', name(m.holder || 'unknown')) : null,
+                    m.state === 'leased' ? tile('leased by', name(m.leaseOwner || 'unknown')) : null,
                 m.messageId !== m.id ? tile('message', name(m.messageId)) : null,
                 tile('deliveries begun', count(m.attempts), m.reason === 'none' ? null : 'the last: ' + reasonWord(m.reason)),
                     tile('priority', count(m.priority)),

@@ -157,18 +157,18 @@ class ActionsIT extends ApiIT {
             failures.put("b" + i, failure("x.B", "r", "failed"));
         }
         bury(queue, failures);
-        DeadLetters.Group group = api.failures("orders", null).groups().stream()
+        DeadLetters.Cause cause = api.failures("orders", null).causes().stream()
                 .filter(each -> each.exception().equals("x.A"))
                 .findFirst()
                 .orElseThrow();
-        assertThat(group.count()).isEqualTo(10);
-        Jobs.View some = ended(api.redriveAll("orders", group.group(), null, null, 4L));
+        assertThat(cause.count()).isEqualTo(10);
+        Jobs.View some = ended(api.redriveAll("orders", cause.cause(), null, null, 4L));
         assertThat(some.result()).isEqualTo("4 messages were moved back into the queue, due now.");
         assertThat(get(queue.admin().list(MessageState.DELAYED, PageStart.first(), 10))
                         .messages())
                 .extracting(MessageInfo::id)
                 .containsExactlyInAnyOrder("a0", "a1", "a2", "a3");
-        Jobs.View rest = ended(api.redriveAll("orders", group.group(), null, null, 10L));
+        Jobs.View rest = ended(api.redriveAll("orders", cause.cause(), null, null, 10L));
         assertThat(rest.done()).isEqualTo(6);
         assertThat(rest.result()).contains("6 messages were moved back").contains("4 fewer than you saw");
         assertThat(dead()).hasSize(10).allMatch(id -> id.startsWith("b"));
@@ -183,12 +183,12 @@ class ActionsIT extends ApiIT {
         Map<String, FailureRecord> failures = new LinkedHashMap<>();
         List.of("a0", "a1", "a2").forEach(id -> failures.put(id, failure("x.A", "r", "failed")));
         bury(queue, failures);
-        DeadLetters.Group seen = api.failures("orders", null).groups().get(0);
+        DeadLetters.Cause seen = api.failures("orders", null).causes().get(0);
         api.purge("orders", dead().get(0));
         bury(queue, Map.of("a3", failure("x.A", "r", "failed")));
         api.forget("orders");
-        assertThat(api.failures("orders", null).groups().get(0).group()).isEqualTo(seen.group());
-        Jobs.View purged = ended(api.purgeAll("orders", seen.group(), seen.first(), seen.last(), 3L, "orders"));
+        assertThat(api.failures("orders", null).causes().get(0).cause()).isEqualTo(seen.cause());
+        Jobs.View purged = ended(api.purgeAll("orders", seen.cause(), seen.first(), seen.last(), 3L, "orders"));
         assertThat(purged.result()).startsWith("2 messages were purged. 1 fewer than you saw");
         assertThat(dead()).singleElement().asString().startsWith("a3");
     }

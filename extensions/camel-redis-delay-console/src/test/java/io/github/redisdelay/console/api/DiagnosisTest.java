@@ -131,7 +131,7 @@ class DiagnosisTest {
     }
 
     private static String dead(long dead, int lookedAt, boolean complete, int count) {
-        DeadLetters.Group group = new DeadLetters.Group(
+        DeadLetters.Cause cause = new DeadLetters.Cause(
                 "g",
                 "java.net.ConnectException",
                 "send",
@@ -143,7 +143,7 @@ class DiagnosisTest {
                 List.of(),
                 List.of(),
                 List.of());
-        DeadLetters letters = new DeadLetters(Times.of(NOW), lookedAt, complete, List.of(group), false);
+        DeadLetters letters = new DeadLetters(Times.of(NOW), lookedAt, complete, List.of(cause), false);
         QueueStats stats = new StatsBuilder()
                 .timeMicros(NOW)
                 .dead(dead)

@@ -68,18 +68,18 @@ class FailuresIT extends ApiIT {
         assertThat(letters.lookedAt()).isEqualTo(6);
         assertThat(letters.complete()).isTrue();
         assertThat(letters.more()).isFalse();
-        assertThat(letters.groups())
+        assertThat(letters.causes())
                 .extracting(
-                        DeadLetters.Group::count,
-                        DeadLetters.Group::exception,
-                        DeadLetters.Group::route,
-                        DeadLetters.Group::reason)
+                        DeadLetters.Cause::count,
+                        DeadLetters.Cause::exception,
+                        DeadLetters.Cause::route,
+                        DeadLetters.Cause::reason)
                 .containsExactlyInAnyOrder(
                         tuple(3, "java.net.ConnectException", "send", "failed"),
                         tuple(1, "java.net.ConnectException", "other", "failed"),
                         tuple(1, null, null, "expired"),
                         tuple(1, null, null, null));
-        DeadLetters.Group first = letters.groups().get(0);
+        DeadLetters.Cause first = letters.causes().get(0);
         assertThat(first.message()).isEqualTo("it is java.net.ConnectException");
         assertThat(first.hosts()).containsExactly("app-1");
         assertThat(first.bars()).hasSize(12).satisfies(bars -> assertThat(
@@ -88,9 +88,9 @@ class FailuresIT extends ApiIT {
         assertThat(first.newest()).hasSize(3).first().asString().startsWith("m6@");
         assertThat(first.first()).isBefore(first.last());
         DeadLetters since = api.failures("mails", first.last());
-        assertThat(since.groups()).singleElement().satisfies(group -> {
-            assertThat(group.group()).isEqualTo(first.group());
-            assertThat(group.count()).isEqualTo(1);
+        assertThat(since.causes()).singleElement().satisfies(cause -> {
+            assertThat(cause.cause()).isEqualTo(first.cause());
+            assertThat(cause.count()).isEqualTo(1);
         });
         assertThat(since.complete()).isTrue();
     }
@@ -101,8 +101,8 @@ class FailuresIT extends ApiIT {
         DeadLetters letters = api.failures("many", null);
         assertThat(letters.lookedAt()).isEqualTo(10_000);
         assertThat(letters.complete()).isFalse();
-        assertThat(letters.groups()).extracting(DeadLetters.Group::count).containsExactly(5_000, 5_000);
-        assertThat(letters.groups().get(0).last()).isEqualTo(Times.of(1_700_000_000_011_999L));
+        assertThat(letters.causes()).extracting(DeadLetters.Cause::count).containsExactly(5_000, 5_000);
+        assertThat(letters.causes().get(0).last()).isEqualTo(Times.of(1_700_000_000_011_999L));
         DeadLetters since = api.failures("many", Times.of(1_700_000_000_011_000L));
         assertThat(since.lookedAt()).isEqualTo(1_000);
         assertThat(since.complete()).isTrue();
@@ -116,7 +116,7 @@ class FailuresIT extends ApiIT {
         }
         plant("varied", 1_000, 1_700_000_000_000_000L, failures);
         DeadLetters letters = api.failures("varied", null);
-        assertThat(letters.groups()).hasSize(200).allMatch(group -> group.count() == 2);
+        assertThat(letters.causes()).hasSize(200).allMatch(cause -> cause.count() == 2);
         assertThat(letters.more()).isTrue();
     }
 
@@ -124,8 +124,8 @@ class FailuresIT extends ApiIT {
     void should_redrive_a_group_of_thousands_and_stop_when_asked() {
         plant("many", 20_000, 1_700_000_000_000_000L, failure("x.A", "r", "failed"), failure("x.B", "r", "failed"));
         DelayQueue queue = client.queue("many");
-        String group = api.failures("many", null).groups().get(0).group();
-        Jobs.View job = api.redriveAll("many", group, null, null, 10_000L);
+        String cause = api.failures("many", null).causes().get(0).cause();
+        Jobs.View job = api.redriveAll("many", cause, null, null, 10_000L);
         assertThat(job.running()).isTrue();
         api.stop(job.id());
         await().until(() -> !api.job(ANYBODY, job.id()).running());
@@ -136,10 +136,10 @@ class FailuresIT extends ApiIT {
                 .isEqualTo(stopped.done())
                 .isLessThan(10_000);
         assertThat(get(queue.admin().stats()).dead()).isEqualTo(20_000 - stopped.done());
-        Jobs.View rest = api.redriveAll("many", group, null, null, 10_000 - stopped.done());
+        Jobs.View rest = api.redriveAll("many", cause, null, null, 10_000 - stopped.done());
         await().until(() -> !api.job(ANYBODY, rest.id()).running());
         assertThat(get(queue.admin().stats()).delayed()).isEqualTo(10_000);
-        assertThat(api.failures("many", null).groups()).singleElement().satisfies(left -> assertThat(left.count())
+        assertThat(api.failures("many", null).causes()).singleElement().satisfies(left -> assertThat(left.count())
                 .isEqualTo(10_000));
     }
 }

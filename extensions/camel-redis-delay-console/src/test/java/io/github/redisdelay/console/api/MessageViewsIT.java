@@ -115,7 +115,7 @@ class MessageViewsIT extends ApiIT {
         MessageViews.Message works = (MessageViews.Message)
                 api.message("orders", "works").messages().get(0).first();
         assertThat(works.state()).isEqualTo("leased");
-        assertThat(works.holder()).isEqualTo("app-1");
+        assertThat(works.leaseOwner()).isEqualTo("app-1");
         assertThat(works.leaseEnd()).isAfter(found.time());
         // Its lease may be extended between two looks.
         await().untilAsserted(() -> {

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RouterTest {
 
     private static final String BODY =
-            "{\"queue\":\"orders\",\"id\":\"a\",\"group\":\"g\",\"confirm\":\"orders\",\"job\":\"1\"}";
+            "{\"queue\":\"orders\",\"id\":\"a\",\"cause\":\"g\",\"confirm\":\"orders\",\"job\":\"1\"}";
 
     private static ConsoleOptions options(ConsoleAccess access, boolean actions) {
         return ConsoleOptions.DEFAULTS

@@ -15,7 +15,7 @@ import java.util.function.Predicate;
  * @param ahead messages are moved that are due now or within this time, 0 or more; null for all that are there when it
  *     begins
  * @param fallback converts what the converter of the import refuses; null, the default, to leave it where it is
- * @param maximumQueueLength how many messages the queue may hold, pending or being delivered, for another one to be
+ * @param maximumQueueLength how many messages the queue may hold, delayed or leased, for another one to be
  *     moved; 0, the default, for any number. With partitions each has its share, rounded up
  * @param dryRun true to count and convert, and move nothing; default false
  * @param executor runs the converters and {@code goOn}, which may block; default is the common pool

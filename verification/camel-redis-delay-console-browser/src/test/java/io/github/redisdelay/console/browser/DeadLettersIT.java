@@ -23,13 +23,13 @@ class DeadLettersIT extends PageIT {
                         : Planted.failure("java.lang.IllegalStateException", "no template", "render", "app-2"));
 
         show("#/dead?queue=mails");
-        browser.see("#groups tr[data-group]");
+        browser.see("#causes tr[data-cause]");
         assertThat(
                         browser.value(
-                                "[...document.querySelectorAll('#groups tr[data-group]')]"
+                                "[...document.querySelectorAll('#causes tr[data-cause]')]"
                                         + ".map(row => row.querySelector('b').innerText + ' ' + row.querySelector('th bdi').innerText).join()"))
                 .isEqualTo("3 java.net.ConnectException,2 java.lang.IllegalStateException");
-        browser.click("#groups tr[data-group] [data-action=redriveCause]");
+        browser.click("#causes tr[data-cause] [data-action=redriveCause]");
         browser.see("dialog", "Redrive 3 of mails?");
         browser.type("other");
         browser.key("Enter");
@@ -37,15 +37,15 @@ class DeadLettersIT extends PageIT {
         browser.seeNo("dialog");
         assertThat(planted.stats("mails").dead()).isEqualTo(5);
 
-        browser.click("#groups tr[data-group] [data-action=redriveCause]");
+        browser.click("#causes tr[data-cause] [data-action=redriveCause]");
         browser.see("dialog input[name=confirm]");
         browser.type("mails");
         browser.click("dialog [data-dialog=go]");
         browser.seeNo("dialog");
         Planted.await().until(() -> planted.stats("mails").dead() == 2);
         assertThat(planted.stats("mails").delayed()).isEqualTo(3);
-        browser.until("document.querySelectorAll('#groups tr[data-group]').length === 1");
-        browser.see("#groups", "IllegalStateException");
+        browser.until("document.querySelectorAll('#causes tr[data-cause]').length === 1");
+        browser.see("#causes", "IllegalStateException");
         browser.see("[data-job][data-running=false]", "3");
         assertNoComplaints();
     }

@@ -119,7 +119,7 @@ class HostileDataIT extends PageIT {
                 i -> new FailureRecord(
                         TEXTS.get(i), TEXTS.get(i), TEXTS.get(i), TEXTS.get(i), 1, Instant.now(), "failed"));
         show("#/dead?queue=orders");
-        browser.until("document.querySelectorAll('#groups tbody tr').length === " + TEXTS.size());
+        browser.until("document.querySelectorAll('#causes tbody tr').length === " + TEXTS.size());
         browser.until("document.querySelectorAll('#messages tbody tr').length === " + TEXTS.size());
         assertHarmless(TEXTS);
         for (String text : TEXTS) {

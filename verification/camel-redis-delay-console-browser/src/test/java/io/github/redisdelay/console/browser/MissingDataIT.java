@@ -26,7 +26,7 @@ class MissingDataIT extends PageIT {
             (() => {
                 const real = window.fetch, kept = new Map();
                 window.tamper = { members: {}, drop: null, dropped: 0, fails: false, again: false };
-                const NAMES = ['name', 'text', 'id', 'queue', 'group'];
+                const NAMES = ['name', 'text', 'id', 'queue', 'cause'];
                 const walk = (value, path, found) => Object.entries(value).forEach(([key, member]) => {
                     const at = [...path, key];
                     if (member === null || NAMES.includes(key)) return;
@@ -153,7 +153,7 @@ class MissingDataIT extends PageIT {
                         "queue history",
                         "queue lastDue",
                         "queues queues 0 nextHour",
-                        "failures groups 0 exception",
+                        "failures causes 0 exception",
                         "jobs jobs 0 result");
         assertThat(complaints()).isEmpty();
     }

@@ -152,9 +152,9 @@ class ScreensIT extends PageIT {
         browser.see(".failure");
         take("message", 860);
         show("#/dead?queue=mails");
-        browser.until("document.querySelectorAll('#groups tbody tr').length === 3");
+        browser.until("document.querySelectorAll('#causes tbody tr').length === 3");
         take("dead-letters", 800);
-        browser.click("#groups [data-action=redriveCause]");
+        browser.click("#causes [data-action=redriveCause]");
         browser.see("dialog");
         take("dialog", 800);
         browser.resize(360, 740);
