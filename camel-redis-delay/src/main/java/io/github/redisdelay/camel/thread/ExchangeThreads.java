@@ -126,18 +126,19 @@ final class ExchangeThreads implements Executor {
             if (tasks.isEmpty()) {
                 watched.set(false);
                 // A task that came before that has not begun to watch.
-                if (tasks.isEmpty() || !watched.compareAndSet(false, true)) {
-                    return;
+                if (!tasks.isEmpty() && watched.compareAndSet(false, true)) {
+                    watch(false);
                 }
+                return;
             }
-            boolean standstill = !begun && !tasks.isEmpty();
+            boolean standstill = !begun;
             if (standstill && !warned) {
                 LOG.warn(
                         "No exchange behind asynchronous producers has gone on for 10 s: all threads for these are busy, or"
                                 + " wait for such exchanges. One thread more goes on now, and whenever that happens. Remove synchronous=false, or"
                                 + " put threads() or seda: before the step that waits");
             }
-            watch(standstill || (warned && !tasks.isEmpty()));
+            watch(standstill || warned);
             if (standstill) {
                 runAll(this::latest);
             }
