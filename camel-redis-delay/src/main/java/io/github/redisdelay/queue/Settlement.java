@@ -22,7 +22,9 @@ public sealed interface Settlement {
 
     /** Its word in logs and scripts: the name of its class in lower case, such as {@code dead-letter}. */
     default String word() {
-        return getClass().getSimpleName().replaceAll("(?<=[a-z])(?=[A-Z])", "-").toLowerCase(Locale.ROOT);
+        return this instanceof DeadLetter
+                ? "dead-letter"
+                : getClass().getSimpleName().toLowerCase(Locale.ROOT);
     }
 
     /** Returns whether the message stays in its queue. */

@@ -17,7 +17,6 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -90,7 +89,9 @@ abstract class InFlightCall extends RepeatedCall<DurableReply> {
 
     /** The ids of the messages that it is about; a new set. */
     Set<String> messageIds() {
-        return requests.stream().map(Request::messageId).collect(Collectors.toCollection(HashSet::new));
+        Set<String> ids = new HashSet<>(2 * requests.size());
+        requests.forEach(request -> ids.add(request.messageId()));
+        return ids;
     }
 
     /**
