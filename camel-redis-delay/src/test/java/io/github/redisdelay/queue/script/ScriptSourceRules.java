@@ -246,6 +246,8 @@ public abstract class ScriptSourceRules {
                                         "ids",
                                         "extended",
                                         "kept",
+                                        "brief",
+                                        "fields",
                                         "gone",
                                         "remembered",
                                         "answers"); // 5

@@ -47,7 +47,7 @@ for i = 1, items_count do
     error('REDISDELAY argument: dead letter ' .. i)
   end
   if redis.call('ZSCORE', key_dead_delayed, dead_id)
-      or (#claim > 0 and record_is_held(key_dead_leased, key_dead_state, dead_id, claim)) then
+      or (#claim > 0 and record_is_held(key_dead_state, dead_id, claim)) then
     levels[i] = record_read(redis.call('HGET', key_dead_state, dead_id), now, 0).priority % RECORD_DEAD
     queue_need_priorities(levels[i] > 0)
     any = true

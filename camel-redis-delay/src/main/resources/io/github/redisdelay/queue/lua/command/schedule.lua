@@ -119,7 +119,7 @@ local function store(id, due, claim, option, body)
   end
   local pending, before = place_find(id)
   local lease = not pending and redis.call('ZSCORE', key_leased, id)
-  local holder = lease and claimed and record_is_held(key_leased, key_state, id, claim)
+  local holder = lease and claimed and record_is_held(key_state, id, claim)
   -- A body in no set, as eviction leaves it behind: its id is free.
   if holder or option.replaces or not (pending or lease) then
     message_store(id, option.level, now, due, body)

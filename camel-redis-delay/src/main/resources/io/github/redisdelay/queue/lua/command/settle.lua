@@ -45,24 +45,30 @@ local count, ids, claims, actions, times, failures = items_count, unpack(items_c
 effect_begin()
 queue_read_config(true)
 
-local micros = {}
+-- For each delivery its time, whether it holds its message, which the state record alone tells (see acknowledge.lua), and that
+-- record. A call of a function takes as long as many comparisons, and most messages of a claim have the same record.
+local micros, held, bytes = {}, {}, redis.call('HMGET', key_state, unpack(ids))
+-- The bodies of those with brief records, which have the due times; read at once.
+local brief, bodies = {}, {}
 for i = 1, count do
-  local claim, least = claims[i], ACTIONS[actions[i]]
-  if ids[i] == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least then
+  local claim, time, least = claims[i], tonumber(times[i]), ACTIONS[actions[i]]
+  if ids[i] == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least or not time or time % 1 ~= 0 or time < least
+      or time > CALL_MAX_EXACT then
     error('REDISDELAY argument: delivery ' .. i)
   end
-  micros[i] = check_integer(times[i], least, CALL_MAX_EXACT, 'time of delivery ', i)
+  micros[i] = time
+  held[i] = bytes[i] == bytes[i - 1] and claim == claims[i - 1] and held[i - 1] or record_has_claim(bytes[i], claim)
+  if held[i] and #bytes[i] < RECORD_LENGTH and actions[i] ~= 'acknowledge' then
+    brief[#brief + 1] = ids[i]
+  end
 end
--- For each delivery whether it holds its message, as record_is_held tells it, and the state records.
-local scores = redis.call('ZMSCORE', key_leased, unpack(ids))
-local bytes = redis.call('HMGET', key_state, unpack(ids))
-local held = {}
-for i = 1, count do
-  held[i] = scores[i] and record_has_claim(bytes[i], claims[i])
+for i, body in ipairs(#brief > 0 and redis.call('HMGET', key_messages, unpack(brief)) or {}) do
+  bodies[brief[i]] = body
 end
 
--- New records by index: of what stays in the queue, and of what becomes a dead letter.
-local staying, dead = {}, {}
+-- By index: of what stays in the queue the priority of its set, and of what becomes a dead letter the record; and the ids of
+-- what stays, each before its new record.
+local levels, dead, fields = {}, {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
 -- Ids whose leases are extended, each behind the time when its lease expires.
@@ -86,7 +92,7 @@ for i = 1, count do
     done[id] = action
     if action == 'retry' or action == 'release' then
       kept[#kept + 1] = id
-      local record = record_read(bytes[i], now, 0, id)
+      local record = record_read(bytes[i], now, 0, id, bodies[id])
       record.claim = RECORD_NO_CLAIM
       if action == 'retry' then
         record.due = math.min(now + micros[i] + (i - 1), CALL_MAX_EXACT)
@@ -97,10 +103,11 @@ for i = 1, count do
         record.attempts = math.max(0, record.attempts - 1)
         record.reason = RELEASED
       end
-      queue_need_priorities(record_level(record) > 0)
       due = record.due
       earliest = math.min(earliest, due)
-      staying[i] = record
+      levels[i] = record_level(record)
+      queue_need_priorities(levels[i] > 0)
+      fields[#fields + 1], fields[#fields + 2] = id, record_write(record)
     else
       gone[#gone + 1] = id
       if micros[i] > 0 then
@@ -109,7 +116,7 @@ for i = 1, count do
       end
       if action == 'dead-letter' then
         -- In the dead letters the attempts start anew; what this queue knew is in the failure.
-        local record = record_read(bytes[i], now, 0, id)
+        local record = record_read(bytes[i], now, 0, id, bodies[id])
         record.claim = RECORD_NO_CLAIM
         record.priority = record.priority % RECORD_DEAD + RECORD_DEAD
         record.attempts, record.lost, record.reason = 0, 0, 0
@@ -143,17 +150,16 @@ end
 if #remembered > 0 then
   seen_remember(now, remembered)
 end
-for i = 1, count do
-  if staying[i] then
-    local level = record_level(staying[i])
-    place_use_priority(level)
-    redis.call('HSET', key_state, ids[i], record_write(staying[i]))
-    redis.call('ZADD', queue_delayed_set(level), staying[i].due, ids[i])
-  end
-end
 -- At once: if one of the commands below is refused, a message that stays is in one set all the same. ZREM is not refused: it
 -- was the first write. A message that becomes a dead letter is held until it has left then, and may leave a second dead letter.
 if #kept > 0 then
+  redis.call('HSET', key_state, unpack(fields))
+  for i = 1, count do
+    if levels[i] then
+      place_use_priority(levels[i])
+      redis.call('ZADD', queue_delayed_set(levels[i]), answers[2 * i + 1], ids[i])
+    end
+  end
   redis.call('ZREM', key_leased, unpack(kept))
 end
 for i = 1, count do

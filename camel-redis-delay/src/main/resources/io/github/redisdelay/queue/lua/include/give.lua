@@ -39,18 +39,24 @@ end
 -- Gives the next messages as long as they are plain first deliveries, which nearly all are. A short cut where there is but one
 -- set: give_one would do the same with each of them.
 local function give_first_deliveries()
-  local n = #ids
-  while give_due[give_next] do
-    for i = give_read(), #give_bodies do
-      local id, body = give_due[give_next], give_bodies[i]
+  -- A function reads a local of its own in half of the time.
+  local ids, bodies, records, due, brief, most = ids, bodies, records, give_due, give_brief, max_bytes
+  local n, bytes = #ids, give_bytes
+  while due[give_next] do
+    local first = give_read()
+    local before, found, written = give_before, give_bodies, give_records
+    for i = first, #found do
+      local id, body = due[before + i], found[i]
       local size = body and #body or 0
-      if give_records[i] or size < 16 or size > 1024 or give_bytes + size > max_bytes or id == '' then
+      if written[i] or size < 16 or size > 1024 or bytes + size > most or id == '' then
+        give_next, give_bytes = before + i, bytes
         return
       end
       -- As give_message does.
-      n, give_next, give_bytes = n + 1, give_next + 1, give_bytes + size
-      ids[n], bodies[n], records[n] = id, body, give_brief
+      n, bytes = n + 1, bytes + size
+      ids[n], bodies[n], records[n] = id, body, brief
     end
+    give_next, give_bytes = before + #found + 1, bytes
   end
 end
 
@@ -119,7 +125,7 @@ if stored then
     local length = struct.unpack('<I4', stored, 5 + 4 * math.min(i, lengths))
     local id = string.sub(stored, at, at + length - 1)
     at = at + length
-    local held, record = record_is_held(key_leased, key_state, id, claim)
+    local held, record = record_is_held(key_state, id, claim)
     local body = held and redis.call('HGET', key_messages, id)
     if body then
       give_message(id, body, record)

@@ -26,7 +26,7 @@ end
 
 -- Removes the entries of dead letters; ids of messages have none.
 local function index_forget(index, ids)
-  local members = index_members(ids)
+  local members = redis.call('ZCARD', index) > 0 and index_members(ids) or {}
   if #members > 0 then
     redis.call('ZREM', index, unpack(members))
   end

@@ -19,15 +19,19 @@ local RECORD_MAX_ATTEMPTS = 2147483646
 
 -- Returns the record as a table. One that is missing counts as a message of this priority that was never delivered. One
 -- that is not readable, as that of another version, could hide attempts: it counts as one with the most of them, which
--- consumers take for what it is. `due` is the default due time for records without one; with an id, the stored body has it.
-local function record_read(bytes, due, priority, id)
+-- consumers take for what it is. `due` is the default due time for records without one; with an id, the stored body has it,
+-- which is read unless it is given.
+local function record_read(bytes, due, priority, id, body)
   if bytes and #bytes >= RECORD_BRIEF and string.byte(bytes, 1) == 1 then
-    if #bytes < RECORD_LENGTH then
-      local body = id and redis.call('HGET', key_messages, id)
-      local time = body and #body >= 16 and struct.unpack('<d', body, 9) or due
-      bytes = string.sub(bytes, 1, RECORD_BRIEF) .. struct.pack('<dd', time, time)
+    local _, lost, reason, stored, attempts, claim = struct.unpack('<BBBBI4c16', bytes)
+    local this_due, first_due = due, due
+    if #bytes >= RECORD_LENGTH then
+      this_due, first_due = struct.unpack('<dd', bytes, RECORD_BRIEF + 1)
+    else
+      body = body or (id and redis.call('HGET', key_messages, id))
+      this_due = body and #body >= 16 and struct.unpack('<d', body, 9) or due
+      first_due = this_due
     end
-    local _, lost, reason, stored, attempts, claim, this_due, first_due = struct.unpack(RECORD_FORMAT, bytes)
     -- Times that no script wrote would make a later write fail.
     if not (this_due >= 0 and this_due <= CALL_MAX_EXACT and first_due >= 0 and first_due <= CALL_MAX_EXACT) then
       this_due, first_due = due, due
@@ -51,17 +55,14 @@ local function record_level(record)
   return record.priority < RECORD_DEAD and record.priority or 0
 end
 
--- Tells whether a message with this state record is held under this claim id, if it is leased.
+-- Tells whether a message with this state record is held under this claim id.
 local function record_has_claim(bytes, claim)
   return bytes and #bytes >= RECORD_BRIEF and string.sub(bytes, 9, 24) == claim
 end
 
--- Tells whether a message is leased under this claim id, and returns its state record. A lease that has expired and that
--- nobody claimed still counts.
-local function record_is_held(leased, state, id, claim)
-  if not redis.call('ZSCORE', leased, id) then
-    return false
-  end
+-- Tells whether a message is leased under this claim id, and returns its state record, which alone tells that: see
+-- acknowledge.lua. A lease that has expired and that nobody claimed still counts.
+local function record_is_held(state, id, claim)
   local bytes = redis.call('HGET', state, id)
   return record_has_claim(bytes, claim), bytes
 end
