@@ -151,13 +151,9 @@ public final class OwnHeaders {
      * otherwise, but never among properties.
      */
     private static boolean isUnknown(String name, Map<String, Object> all) {
-        if (KNOWN.contains(name)) {
-            return false;
-        }
-        if (name.regionMatches(true, 0, WITHOUT_CAMEL, 0, WITHOUT_CAMEL.length())) {
-            return true;
-        }
-        if (!name.regionMatches(true, 0, PREFIX, 0, PREFIX.length())) {
+        if (KNOWN.contains(name)
+                || !(name.regionMatches(true, 0, WITHOUT_CAMEL, 0, WITHOUT_CAMEL.length())
+                        || name.regionMatches(true, 0, PREFIX, 0, PREFIX.length()))) {
             return false;
         }
         String known = KNOWN_IN_ANY_CASE.get(name);
