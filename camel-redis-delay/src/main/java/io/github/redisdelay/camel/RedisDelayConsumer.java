@@ -235,7 +235,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     }
 
     /**
-     * Stops the trimming of dead letters, then the deliveries, then gives back the client. Before that, Camel has suspended
+     * Stops the import and the trimming of dead letters, then the deliveries, then gives back the client. Before that, Camel has suspended
      * the consumer of a route and waited for its work, see {@link #deferShutdown}. {@link ConsumerDeliveries#stop} has the
      * order of the rest.
      */

@@ -338,7 +338,7 @@ class DelayQueueIT {
                         .get())
                 .cause()
                 .isInstanceOf(DuplicateMessageException.class)
-                .hasMessageContaining("being delivered");
+                .hasMessageContaining("already leased");
         ScheduleResult result = queue.schedule(
                         ScheduleRequest.of("a", bytes("6"), DueTime.now()).superseding(delivery.claimId()))
                 .result()

@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
@@ -242,7 +241,7 @@ public final class QueueModel {
         switch (script.command()) {
             case "schedule" -> schedule(items, time, reply);
             case "change" -> change(items, time, reply);
-            case "settle" -> settle(items, time, reply, this::holds);
+            case "settle" -> settle(items, time, reply);
             case "acknowledge" ->
                 settle(
                         items.stream()
@@ -250,8 +249,7 @@ public final class QueueModel {
                                         new Object[] {item[0], item[1], ascii("acknowledge"), ascii("0"), ascii("")})
                                 .toList(),
                         time,
-                        reply,
-                        this::claimed);
+                        reply);
             case "redrive" -> redrive(items, time, reply);
             default -> throw new IllegalArgumentException(script.toString());
         }
@@ -379,7 +377,7 @@ public final class QueueModel {
             Waiting pending = isNew ? null : delayed.get(id);
             Long lease = isNew ? null : leased.get(id);
             byte[] claim = (byte[]) item[3];
-            boolean holder = claim.length == 16 && holds(id, claim);
+            boolean holder = lease != null && claim.length == 16 && holds(id, claim);
             if (pending != null && !replaces) {
                 answer(reply, 4, pending.due);
             } else if (lease != null && !replaces && !holder) {
@@ -473,15 +471,14 @@ public final class QueueModel {
                         .toList();
     }
 
-    /** @param holds tells whether an id is held under a claim id */
-    private void settle(List<Object[]> items, long time, ByteBuffer reply, BiPredicate<String, byte[]> holds) {
+    private void settle(List<Object[]> items, long time, ByteBuffer reply) {
         // The state at the beginning of the call decides which items are stale.
         List<Integer> stale = new ArrayList<>();
         // Those that this call gives back: they wait, even if their bodies are lost.
         Set<String> givenBack = new HashSet<>();
         for (Object[] item : items) {
             String id = text(item[0]);
-            stale.add(holds.test(id, (byte[]) item[1]) ? 0 : messages.containsKey(id) ? 3 : 2);
+            stale.add(holds(id, (byte[]) item[1]) ? 0 : messages.containsKey(id) ? 3 : 2);
         }
         for (int i = 0; i < items.size(); i++) {
             Object[] item = items.get(i);
@@ -490,7 +487,7 @@ public final class QueueModel {
                 answer(reply, stale.get(i), 0);
                 continue;
             }
-            if (!holds.test(id, (byte[]) item[1])) {
+            if (!holds(id, (byte[]) item[1])) {
                 answer(reply, givenBack.contains(id) ? 3 : 2, 0);
                 continue;
             }
@@ -851,12 +848,8 @@ public final class QueueModel {
         return ids;
     }
 
+    /** Tells if the state record has this claim id: the scripts ask for no more, as the lease may have got lost. */
     private boolean holds(String id, byte[] claim) {
-        return leased.containsKey(id) && claimed(id, claim);
-    }
-
-    /** Tells if the state record has this claim id: acknowledge.lua asks for no more, as the lease may have got lost. */
-    private boolean claimed(String id, byte[] claim) {
         return state.containsKey(id)
                 && state.get(id).claim.equals(HexFormat.of().formatHex(claim));
     }

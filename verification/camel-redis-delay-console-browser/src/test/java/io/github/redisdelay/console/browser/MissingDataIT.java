@@ -86,6 +86,7 @@ class MissingDataIT extends PageIT {
                     for (const member of members) {
                         if (member.startsWith('me ')) await fail();
                         problems = [];
+                        tamper.steps++;
                         await show({ drop: member.split(' ') }, () => tamper.dropped
                             && ($('main[aria-busy=false]') || $('#banner [data-banner=page]')));
                         if (problems.length || $('#banner [data-banner]') || !$(here)) {
@@ -167,11 +168,15 @@ class MissingDataIT extends PageIT {
 
     /** Shows a screen once for each member of these answers, without it. */
     private void tryAll(String hash, String screen, String... answers) {
-        browser.value("(() => { history.replaceState(null, '', " + Browser.quoted(hash) + "); tamper.result = null;"
+        browser.value("(() => { history.replaceState(null, '', " + Browser.quoted(hash)
+                + "); tamper.result = null; tamper.steps = 0;"
                 + " tamper.without(" + Browser.quoted(screen) + ", " + Browser.quoted(String.join(" ", answers))
                 + ".split(' ')).then(found => { tamper.result = found; },"
                 + " problem => { tamper.result = { members: [], wrong: [String(problem)] }; }); return true; })()");
-        browser.until("tamper.result");
+        // Each step has its own time: there are hundreds.
+        while (browser.value("tamper.result !== null") != Boolean.TRUE) {
+            browser.until("tamper.result || tamper.steps > " + browser.value("tamper.steps"));
+        }
         List<String> members = List.of(((String) browser.value("tamper.result.members.join('\\n')")).split("\n"));
         for (String answer : answers) {
             assertThat(members).as(hash).anyMatch(member -> member.startsWith(answer + " "));
