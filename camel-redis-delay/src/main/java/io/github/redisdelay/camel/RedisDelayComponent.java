@@ -274,6 +274,12 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
     @Override
     protected void doBuild() throws Exception {
         super.doBuild();
+        // Camel makes a new component for a call that comes too late, and fails at its options with a
+        // NullPointerException.
+        if (getCamelContext().isStopped() && getCamelContext().getTypeConverter() == null) {
+            throw new IllegalStateException("CamelContext '" + getCamelContext().getName()
+                    + "' is stopped: stop the threads that call redis-delay before it stops");
+        }
         queueBeans = QueueBeans.of(getCamelContext());
     }
 

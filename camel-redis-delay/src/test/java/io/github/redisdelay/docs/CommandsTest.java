@@ -69,13 +69,13 @@ class CommandsTest {
                 .extracting(line -> line.replaceFirst("\\s+# .*", ""))
                 .contains(
                         "mvn -q -pl camel-redis-delay-example -am process-classes exec:java",
-                        "mvn -B -ntp -T3 verify",
+                        "mvn -B -ntp -T2 verify",
                         "mvn -B -ntp -DskipTests -pl :camel-redis-delay-spring-boot-starter -am install");
         assertThat(Files.readString(Block.ROOT.resolve(readme)))
                 .contains("<artifactId>camel-redis-delay</artifactId>")
                 .containsPattern("verify +# (about ten minutes|双核机器上大约十分钟)");
         assertThat(Files.readString(Block.ROOT.resolve("CONTRIBUTING.md")))
-                .contains("`mvn -B -ntp -T3 verify` | about ten minutes |");
+                .contains("`mvn -B -ntp -T2 verify` | about ten minutes |");
     }
 
     @ParameterizedTest

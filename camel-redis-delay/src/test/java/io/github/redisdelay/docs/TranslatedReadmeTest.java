@@ -56,7 +56,7 @@ class TranslatedReadmeTest {
             redeliveryDelay             | redeliveryDelays
             `waitForDisk`               | `waitForDisks`
             `getDelayedQueue`           | getDelayedQueue()
-            mvn -B -ntp -T3 verify      | mvn verify
+            mvn -B -ntp -T2 verify      | mvn verify
             22 500/s                    | 22 600/s
             4.22                        | 4.23
             30 s                        | 31 s

@@ -20,6 +20,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -135,11 +136,17 @@ public final class ObservedQueue implements InvocationHandler {
             if (!method.getName().equals("handle")) {
                 return call(handler, method, arguments);
             }
-            Delivery delivery = (Delivery) arguments[0];
-            recorder.of(delivery.id()).delivered(delivery, deadLetters);
-            recorder.delivered(delivery, deadLetters);
-            return call(handler, method, new Object[] {observe(delivery)});
+            Object observed = arguments[0] instanceof List<?> batch
+                    ? batch.stream().map(each -> delivered((Delivery) each)).toList()
+                    : delivered((Delivery) arguments[0]);
+            return call(handler, method, new Object[] {observed});
         });
+    }
+
+    private Delivery delivered(Delivery delivery) {
+        recorder.of(delivery.id()).delivered(delivery, deadLetters);
+        recorder.delivered(delivery, deadLetters);
+        return observe(delivery);
     }
 
     private Delivery observe(Delivery delivery) {
