@@ -550,7 +550,9 @@ public final class QueueModel {
             String id = deadId.replaceFirst("(?s)^(.+)@[0-9]+$", "$1");
             if (dead.leased.containsKey(deadId) && !dead.holds(deadId, (byte[]) items.get(i)[1])) {
                 answer(reply, 3, 0);
-            } else if (!(dead.delayed.containsKey(deadId) || dead.leased.containsKey(deadId))
+            } else if (!(dead.delayed.containsKey(deadId)
+                            || dead.leased.containsKey(deadId)
+                            || dead.holds(deadId, (byte[]) items.get(i)[1]))
                     || !dead.messages.containsKey(deadId)) {
                 answer(reply, 0, 0);
             } else if (delayed.containsKey(id) || leased.containsKey(id)) {

@@ -138,7 +138,7 @@ public final class WaitersModel {
             if (event != null) {
                 cover(event, now);
             }
-            if (waited) {
+            if (wanted > 0 || waited) {
                 closeGap(now, interval);
             }
             return -1;

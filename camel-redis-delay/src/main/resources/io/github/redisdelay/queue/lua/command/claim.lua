@@ -128,7 +128,8 @@ local function come_again(given, event)
   event = event and math.max(event, now)
   if wanted == 0 or (given == wanted and not quick) then
     wakeup_write(wakeup_waiters, event and wakeup_cover(wakeup_waiters, base, event, now))
-    if waited then
+    -- Also if it came late: what was overdue is no waiter any more.
+    if wanted > 0 or waited then
       close_gap()
     end
     return -1
