@@ -282,6 +282,10 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     ConsumerSettings pollingSettings() {
         EndpointOptions.checkNoImport(
                 configuration, "an endpoint that is polled: consume from it in a route, or import by operation=import");
+        if (configuration.isBatching() && ownOptions.containsKey("batching")) {
+            throw new IllegalArgumentException("option 'batching' is set on an endpoint that is polled, which gives one"
+                    + " message at a time: remove it, or consume from the endpoint in a route");
+        }
         return consumerSettings();
     }
 

@@ -55,7 +55,7 @@ public final class ScheduleRequest {
      */
     public static ScheduleRequest of(String id, byte[] body, DueTime due) {
         if (id != null) {
-            checkId(id);
+            checkId(id, MAX_ID_BYTES);
         }
         return new ScheduleRequest(id, due, body, DuplicatePolicy.REJECT, null, 0, 0);
     }
@@ -65,7 +65,9 @@ public final class ScheduleRequest {
      * id: one that is in use is another message's, which must be neither replaced nor taken for this one.
      */
     public ScheduleRequest withOnDuplicate(DuplicatePolicy policy) {
-        return new ScheduleRequest(id, due, body, policy, supersedes, priority, maximumQueueLength);
+        return policy == onDuplicate
+                ? this
+                : new ScheduleRequest(id, due, body, policy, supersedes, priority, maximumQueueLength);
     }
 
     /**
@@ -75,13 +77,17 @@ public final class ScheduleRequest {
      *     nothing, and if the message is gone (cancelled, or finished by another delivery), this one is refused.
      */
     public ScheduleRequest superseding(ClaimId claim) {
-        return new ScheduleRequest(id, due, body, onDuplicate, claim, priority, maximumQueueLength);
+        return claim == supersedes
+                ? this
+                : new ScheduleRequest(id, due, body, onDuplicate, claim, priority, maximumQueueLength);
     }
 
     /** The same message with a priority, 0 to {@value #MAX_PRIORITY}: among due messages, the highest is delivered first. */
     public ScheduleRequest withPriority(int number) {
         checkPriority(number);
-        return new ScheduleRequest(id, due, body, onDuplicate, supersedes, number, maximumQueueLength);
+        return number == priority
+                ? this
+                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, number, maximumQueueLength);
     }
 
     /**
@@ -90,7 +96,9 @@ public final class ScheduleRequest {
      */
     public ScheduleRequest withMaximumQueueLength(long limit) {
         checkMaximumQueueLength(limit);
-        return new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, limit);
+        return limit == maximumQueueLength
+                ? this
+                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, limit);
     }
 
     public String id() {
@@ -145,11 +153,6 @@ public final class ScheduleRequest {
     public static String requireId(String id, boolean deadLetter) {
         checkId(id, deadLetter ? MAX_DEAD_LETTER_ID_BYTES : MAX_ID_BYTES);
         return id;
-    }
-
-    /** Checks a message's id, as {@link #checkId(String, int)}. */
-    public static byte[] checkId(String id) {
-        return checkId(id, MAX_ID_BYTES);
     }
 
     /**

@@ -283,6 +283,14 @@ class DeadLetterRouteIT extends ConsumerSideIT {
         assertThat(polling.receive(uri, 100)).isNull();
     }
 
+    @Test
+    void should_refuse_to_poll_batches() {
+        context.start();
+        ConsumerTemplate polling = context.createConsumerTemplate();
+        assertThatThrownBy(() -> polling.receive(uri + "?batching=true", 100))
+                .hasStackTraceContaining("option 'batching' is set on an endpoint that is polled");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -16,7 +16,7 @@ class QueueNamesTest {
     @ValueSource(strings = {"orders", "a", "a:b.c-d_e/f", "Bestellungen für München", "注文", "a b", "%41", "*?[x]"})
     void should_allow_ordinary_names(String name) {
         assertThat(QueueNames.check("queueName", name)).isEqualTo(name);
-        assertThat(ScheduleRequest.checkId(name)).isNotEmpty();
+        assertThat(ScheduleRequest.requireId(name, false)).isNotEmpty();
     }
 
     @ParameterizedTest
@@ -57,7 +57,7 @@ class QueueNamesTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "a\nb", "\t", "a\u0000", "a\u0085b"})
     void should_refuse_ids_that_are_empty_or_have_control_characters(String id) {
-        assertThatThrownBy(() -> ScheduleRequest.checkId(id))
+        assertThatThrownBy(() -> ScheduleRequest.requireId(id, false))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("message id '")
                 .satisfies(e -> assertThat(e.getMessage().chars()).noneMatch(Character::isISOControl));
@@ -65,16 +65,19 @@ class QueueNamesTest {
 
     @Test
     void should_refuse_ids_of_more_than_256_bytes() {
-        assertThat(ScheduleRequest.checkId("x".repeat(256))).hasSize(256);
-        assertThat(ScheduleRequest.checkId("ü".repeat(128))).hasSize(256);
-        assertThatThrownBy(() -> ScheduleRequest.checkId("x".repeat(257)))
+        assertThat(ScheduleRequest.checkId("x".repeat(256), ScheduleRequest.MAX_ID_BYTES))
+                .hasSize(256);
+        assertThat(ScheduleRequest.checkId("ü".repeat(128), ScheduleRequest.MAX_ID_BYTES))
+                .hasSize(256);
+        assertThatThrownBy(() -> ScheduleRequest.requireId("x".repeat(257), false))
                 .hasMessageContaining("257 bytes")
                 .hasMessageContaining("1 to 256 bytes");
-        assertThatThrownBy(() -> ScheduleRequest.checkId("ü".repeat(129))).hasMessageContaining("258 bytes");
+        assertThatThrownBy(() -> ScheduleRequest.requireId("ü".repeat(129), false))
+                .hasMessageContaining("258 bytes");
     }
 
     @Test
     void should_allow_ids_with_spaces_braces_and_slashes() {
-        assertThat(ScheduleRequest.checkId("order {4711}/retry at 5")).isNotEmpty();
+        assertThat(ScheduleRequest.requireId("order {4711}/retry at 5", false)).isNotEmpty();
     }
 }

@@ -175,6 +175,9 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
                 }
             }
         }
+        if (value != null) {
+            throw new IllegalStateException("Redisson has no " + setter);
+        }
     }
 
     /** The addresses that a configuration connects to, without credentials. */

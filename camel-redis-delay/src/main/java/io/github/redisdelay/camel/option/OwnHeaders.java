@@ -3,6 +3,7 @@ package io.github.redisdelay.camel.option;
 
 import io.github.redisdelay.camel.RedisDelayConstants;
 import java.util.Arrays;
+import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -102,7 +103,12 @@ public final class OwnHeaders {
 
     /** Removes those of {@link #USED_UP} from a message, in any letter case. */
     public static void removeUsedUp(Message message) {
-        message.getHeaders().keySet().removeIf(USED_UP_IN_ANY_CASE::contains);
+        try {
+            message.getHeaders().keySet().removeIf(USED_UP_IN_ANY_CASE::contains);
+        } catch (ConcurrentModificationException e) {
+            // Another thread of the user changes them. What is stored must not be sent again for that.
+            USED_UP.forEach(message::removeHeader);
+        }
     }
 
     /**

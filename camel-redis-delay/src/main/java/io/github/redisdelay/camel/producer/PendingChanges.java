@@ -24,6 +24,9 @@ record PendingChanges<T>(
 
     @Override
     public CompletableFuture<?> answered() {
+        if (!list && sent.isDone() && !sent.isCompletedExceptionally()) {
+            return sent.join().get(0).answered();
+        }
         return sent.thenCompose(changes -> CompletableFuture.allOf(
                 changes.stream().map(PendingChange::answered).toArray(CompletableFuture[]::new)));
     }

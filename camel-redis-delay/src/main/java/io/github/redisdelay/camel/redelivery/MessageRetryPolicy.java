@@ -59,6 +59,9 @@ public record MessageRetryPolicy(Map<Value, Object> values) {
      * @throws IllegalArgumentException naming the header and its value
      */
     public static MessageRetryPolicy ofHeaders(Message message) {
+        if (!message.hasHeaders()) {
+            return null;
+        }
         Map<Value, Object> found = new EnumMap<>(Value.class);
         for (Value value : Value.values()) {
             Object asked = HeaderValues.of(message, value.header);

@@ -10,12 +10,15 @@ import java.io.InputStream;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.apache.camel.support.DefaultMessage;
 import org.apache.camel.tooling.model.ComponentModel.EndpointHeaderModel;
 import org.apache.camel.tooling.model.JsonMapper;
+import org.apache.camel.util.CaseInsensitiveMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -92,5 +95,20 @@ class OwnHeadersTest {
                 .hasMessageStartingWith("header 'CamelRedisDelay?xxx")
                 .hasMessageContaining("xxx…' is unknown: remove it, or use one of CamelRedisDelayDelay, ")
                 .hasMessageEndingWith(String.join(", ", OwnHeaders.REQUEST_HEADERS));
+    }
+
+    @Test
+    void should_use_up_headers_that_another_thread_changes() {
+        DefaultMessage message = new DefaultMessage(new DefaultCamelContext());
+        message.setHeaders(new CaseInsensitiveMap() {
+            @Override
+            public Set<String> keySet() {
+                throw new ConcurrentModificationException();
+            }
+        });
+        message.setHeader(RedisDelayConstants.DELAY, "1s");
+        message.setHeader("other", 1);
+        OwnHeaders.removeUsedUp(message);
+        assertThat(message.getHeaders()).hasSize(1).containsEntry("other", 1);
     }
 }

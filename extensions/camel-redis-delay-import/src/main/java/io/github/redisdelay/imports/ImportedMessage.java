@@ -26,7 +26,7 @@ public record ImportedMessage(Object body, String id, Map<String, Object> header
     public ImportedMessage {
         headers = Map.copyOf(Objects.requireNonNull(headers, "headers"));
         if (id != null) {
-            ScheduleRequest.checkId(id);
+            ScheduleRequest.requireId(id, false);
         }
         envelope(body, headers);
     }

@@ -58,7 +58,7 @@ for i = 1, count do
   end
   micros[i] = time
   held[i] = bytes[i] == bytes[i - 1] and claim == claims[i - 1] and held[i - 1] or record_has_claim(bytes[i], claim)
-  if held[i] and #bytes[i] < RECORD_LENGTH and actions[i] ~= 'acknowledge' then
+  if held[i] and #bytes[i] < RECORD_LENGTH and least == 0 and actions[i] ~= 'acknowledge' then
     brief[#brief + 1] = ids[i]
   end
 end

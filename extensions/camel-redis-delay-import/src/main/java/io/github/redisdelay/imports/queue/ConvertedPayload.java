@@ -17,7 +17,7 @@ public record ConvertedPayload(byte[] body, String id, int priority) {
     public ConvertedPayload {
         Objects.requireNonNull(body, "body");
         if (id != null) {
-            ScheduleRequest.checkId(id);
+            ScheduleRequest.requireId(id, false);
         }
         ScheduleRequest.checkPriority(priority);
     }
