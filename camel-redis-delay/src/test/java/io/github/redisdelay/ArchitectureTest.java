@@ -59,7 +59,7 @@ class ArchitectureTest {
                 .resideInAPackage(QUEUE)
                 .should()
                 .onlyDependOnClassesThat()
-                .resideInAnyPackage(QUEUE, "java..", "org.redisson..", "org.slf4j..")
+                .resideInAnyPackage(QUEUE, "java..", "org.redisson..", "org.slf4j..", "com.cronutils..")
                 .check(all);
     }
 
