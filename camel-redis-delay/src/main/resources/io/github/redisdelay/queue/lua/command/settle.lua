@@ -28,10 +28,7 @@
 --@include effect.lua
 --@include record.lua
 --@include queue.lua
---@include place.lua
---@include seen.lua
 --@include wakeup.lua
---@include index.lua
 
 -- Actions, and the least time that goes with them.
 local ACTIONS = { acknowledge = 0, retry = 0, release = 0, ['dead-letter'] = 0, drop = 0, extend = 1 }
@@ -45,30 +42,10 @@ local count, ids, claims, actions, times, failures = items_count, unpack(items_c
 effect_begin()
 queue_read_config(true)
 
--- For each delivery its time, whether it holds its message, which the state record alone tells (see acknowledge.lua), and that
--- record. A call of a function takes as long as many comparisons, and most messages of a claim have the same record.
-local micros, held, bytes = {}, {}, redis.call('HMGET', key_state, unpack(ids))
--- The bodies of those with brief records, which have the due times; read at once.
-local brief, bodies = {}, {}
-for i = 1, count do
-  local claim, time, least = claims[i], tonumber(times[i]), ACTIONS[actions[i]]
-  if ids[i] == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least or not time or time % 1 ~= 0 or time < least
-      or time > CALL_MAX_EXACT then
-    error('REDISDELAY argument: delivery ' .. i)
-  end
-  micros[i] = time
-  held[i] = bytes[i] == bytes[i - 1] and claim == claims[i - 1] and held[i - 1] or record_has_claim(bytes[i], claim)
-  if held[i] and #bytes[i] < RECORD_LENGTH and least == 0 and actions[i] ~= 'acknowledge' then
-    brief[#brief + 1] = ids[i]
-  end
-end
-for i, body in ipairs(#brief > 0 and redis.call('HMGET', key_messages, unpack(brief)) or {}) do
-  bodies[brief[i]] = body
-end
-
--- By index: of what stays in the queue the priority of its set, and of what becomes a dead letter the record; and the ids of
--- what stays, each before its new record.
-local levels, dead, fields = {}, {}, {}
+local records = redis.call('HMGET', key_state, unpack(ids))
+-- Of what stays in the queue: by priority the ids, each behind its due time; and the ids, each before its new record. By index
+-- the new record of what becomes a dead letter.
+local sets, fields, dead = {}, {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
 -- Ids whose leases are extended, each behind the time when its lease expires.
@@ -76,61 +53,74 @@ local extended = {}
 -- id -> how this call finishes it. A second time it is stale.
 local done = {}
 local answers = { now }
-local earliest, any_dead = math.huge, false
+local earliest = math.huge
+-- The record that was read last, and the action; and what they make of it, its set, and what the new record begins with. Most
+-- messages of a claim have the same.
+local read, how, record, level, head
+-- Whether the delivery holds its message, which the state record alone tells (see acknowledge.lua), and its time. A call of a
+-- function takes as long as many comparisons, and most deliveries are like the one before.
+local held, time
 for i = 1, count do
-  local id, action, failure = ids[i], actions[i], failures[i]
-  local outcome, due = 1, 0
-  if not held[i] then
+  local id, claim, action, bytes, failure = ids[i], claims[i], actions[i], records[i], failures[i]
+  local least, outcome, due = ACTIONS[action], 1, 0
+  time = times[i] == times[i - 1] and time or tonumber(times[i])
+  if id == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least or not time or time % 1 ~= 0 or time < least
+      or time > CALL_MAX_EXACT then
+    error('REDISDELAY argument: delivery ' .. i)
+  end
+  held = bytes == records[i - 1] and claim == claims[i - 1] and held or record_has_claim(bytes, claim)
+  if not held then
     outcome = redis.call('HEXISTS', key_messages, id) == 1 and 3 or 2
   elseif done[id] then
     outcome = (done[id] == 'retry' or done[id] == 'release') and 3 or 2
   elseif action == 'extend' then
-    due = math.min(now + micros[i], CALL_MAX_EXACT)
+    due = math.min(now + time, CALL_MAX_EXACT)
     extended[#extended + 1] = due
     extended[#extended + 1] = id
   else
     done[id] = action
-    if action == 'retry' or action == 'release' then
-      kept[#kept + 1] = id
-      local record = record_read(bytes[i], now, 0, id, bodies[id])
+    local stays, dies = action == 'retry' or action == 'release', action == 'dead-letter'
+    -- The body has the due time of a message with a brief record.
+    local first = (stays or dies) and #bytes < RECORD_LENGTH and record_time(redis.call('HGET', key_messages, id), 9)
+    if (stays or dies) and (bytes ~= read or action ~= how) then
+      read, how, record = bytes, action, record_read(bytes, now, 0)
+      level = record_level(record)
+      queue_need_priorities(stays and level > 0)
       record.claim = RECORD_NO_CLAIM
-      if action == 'retry' then
-        record.due = math.min(now + micros[i] + (i - 1), CALL_MAX_EXACT)
-        record.lost = 0
-        record.reason = FAILED
-        record.failure = failure
+      if action == 'release' then
+        record.attempts, record.reason = math.max(0, record.attempts - 1), RELEASED
       else
-        record.attempts = math.max(0, record.attempts - 1)
-        record.reason = RELEASED
+        record.lost, record.reason = 0, FAILED
       end
-      due = record.due
-      earliest = math.min(earliest, due)
-      levels[i] = record_level(record)
-      queue_need_priorities(levels[i] > 0)
-      fields[#fields + 1], fields[#fields + 2] = id, record_write(record)
+      if dies then
+        -- In the dead letters the attempts start anew; what this queue knew is in the failure.
+        record.attempts, record.reason, record.priority = 0, 0, record.priority % RECORD_DEAD + RECORD_DEAD
+      end
+      head = string.sub(record_write(record), 1, RECORD_BRIEF)
+    end
+    if stays then
+      due = action == 'release' and (first or record.due) or math.min(now + time + (i - 1), CALL_MAX_EXACT)
+      earliest = due < earliest and due or earliest
+      local set = sets[level] or {}
+      local n, m = #kept + 1, #set + 1
+      kept[n], sets[level], set[m], set[m + 1] = id, set, due, id
+      fields[2 * n - 1] = id
+      fields[2 * n] = head .. struct.pack('<dd', due, first or record.first_due) .. (action == 'release' and record.failure or failure)
     else
       gone[#gone + 1] = id
-      if micros[i] > 0 then
-        remembered[#remembered + 1] = math.min(now + micros[i], CALL_MAX_EXACT)
+      if time > 0 then
+        remembered[#remembered + 1] = math.min(now + time, CALL_MAX_EXACT)
         remembered[#remembered + 1] = id
       end
-      if action == 'dead-letter' then
-        -- In the dead letters the attempts start anew; what this queue knew is in the failure.
-        local record = record_read(bytes[i], now, 0, id, bodies[id])
-        record.claim = RECORD_NO_CLAIM
-        record.priority = record.priority % RECORD_DEAD + RECORD_DEAD
-        record.attempts, record.lost, record.reason = 0, 0, 0
-        record.due = now
-        record.failure = failure
-        dead[i] = record
-        any_dead = true
+      if dies then
+        dead[i] = head .. struct.pack('<dd', now, first or record.first_due) .. failure
       end
     end
   end
   answers[2 * i], answers[2 * i + 1] = outcome, due
 end
 local promises, dead_promises
-if any_dead then
+if next(dead) then
   local head = tonumber(redis.call('ZRANGE', key_dead_delayed, '0', '0', 'WITHSCORES')[2])
   if not head or now < head or head < now - WAKEUP_OVERDUE_MICROS then
     dead_promises = wakeup_cover(key_dead_waiters, dead_base, now, now)
@@ -148,40 +138,41 @@ if #extended > 0 then
   redis.call('ZADD', key_leased, unpack(extended))
 end
 if #remembered > 0 then
+--@include seen.lua
   seen_remember(now, remembered)
 end
 -- At once: if one of the commands below is refused, a message that stays is in one set all the same. ZREM is not refused: it
 -- was the first write. A message that becomes a dead letter is held until it has left then, and may leave a second dead letter.
 if #kept > 0 then
   redis.call('HSET', key_state, unpack(fields))
-  for i = 1, count do
-    if levels[i] then
-      place_use_priority(levels[i])
-      redis.call('ZADD', queue_delayed_set(levels[i]), answers[2 * i + 1], ids[i])
+  for priority, waits in pairs(sets) do
+    if priority > 0 then
+--@include place.lua
+      place_use_priority(priority)
     end
+    redis.call('ZADD', queue_delayed_set(priority), unpack(waits))
   end
   redis.call('ZREM', key_leased, unpack(kept))
 end
-for i = 1, count do
-  if dead[i] then
+if #gone > 0 then
+--@include index.lua
+  for i, record in pairs(dead) do
     local dead_id = ids[i] .. '@' .. string.format('%.0f', now)
     local body = redis.call('HGET', key_messages, ids[i])
     if body then
       redis.call('HSET', key_dead_messages, dead_id, body)
-      redis.call('HSET', key_dead_state, dead_id, record_write(dead[i]))
+      redis.call('HSET', key_dead_state, dead_id, record)
       redis.call('ZADD', key_dead_delayed, now, dead_id)
       redis.call('ZADD', key_dead_index, '0', index_member(dead_id))
       answers[2 * i + 1] = now
     end
   end
-end
-if any_dead and redis.call('HEXISTS', key_dead_config, 'paused') == 1 then
-  redis.call('PERSIST', key_dead_config)
-end
-if #gone > 0 then
+  if next(dead) and redis.call('HEXISTS', key_dead_config, 'paused') == 1 then
+    redis.call('PERSIST', key_dead_config)
+  end
   redis.call('HDEL', key_messages, unpack(gone))
   redis.call('HDEL', key_state, unpack(gone))
   redis.call('ZREM', key_leased, unpack(gone))
+  index_forget(key_index, gone)
 end
-index_forget(key_index, gone)
 return effect_end(struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))

@@ -17,33 +17,38 @@ local RECORD_DEAD = 16
 -- Attempts are counted up to here: with one more the number still fits into 32 bits with a sign, as its readers have it.
 local RECORD_MAX_ATTEMPTS = 2147483646
 
+-- Returns the time at a place of a stored text; nil if there is none, or one that no script wrote: it would make a later write
+-- fail.
+local function record_time(bytes, at)
+  local time = bytes and #bytes >= at + 7 and struct.unpack('<d', bytes, at)
+  return time and time >= 0 and time <= CALL_MAX_EXACT and time or nil
+end
+
 -- Returns the record as a table. One that is missing counts as a message of this priority that was never delivered. One
 -- that is not readable, as that of another version, could hide attempts: it counts as one with the most of them, which
--- consumers take for what it is. `due` is the default due time for records without one; with an id, the stored body has it,
--- which is read unless it is given.
-local function record_read(bytes, due, priority, id, body)
+-- consumers take for what it is. `due` is the default due time for records without one; with an id, the stored body has it.
+local function record_read(bytes, due, priority, id)
+  local r = { lost = 0, reason = 0, priority = priority, attempts = bytes and RECORD_MAX_ATTEMPTS or 0, claim = RECORD_NO_CLAIM,
+    due = due, first_due = due, failure = '' }
   if bytes and #bytes >= RECORD_BRIEF and string.byte(bytes, 1) == 1 then
-    local _, lost, reason, stored, attempts, claim = struct.unpack('<BBBBI4c16', bytes)
-    local this_due, first_due = due, due
+    local _, stored, this, first
+    _, r.lost, r.reason, stored, r.attempts, r.claim = struct.unpack('<BBBBI4c16', bytes)
+    r.attempts = math.min(r.attempts, RECORD_MAX_ATTEMPTS)
     if #bytes >= RECORD_LENGTH then
-      this_due, first_due = struct.unpack('<dd', bytes, RECORD_BRIEF + 1)
+      this, first = record_time(bytes, 25), record_time(bytes, 33)
     else
-      body = body or (id and redis.call('HGET', key_messages, id))
-      this_due = body and #body >= 16 and struct.unpack('<d', body, 9) or due
-      first_due = this_due
+      this = record_time(id and redis.call('HGET', key_messages, id), 9)
+      first = this
     end
-    -- Times that no script wrote would make a later write fail.
-    if not (this_due >= 0 and this_due <= CALL_MAX_EXACT and first_due >= 0 and first_due <= CALL_MAX_EXACT) then
-      this_due, first_due = due, due
+    if this and first then
+      r.due, r.first_due = this, first
     end
     if stored % RECORD_DEAD <= 9 and stored < 2 * RECORD_DEAD then
-      priority = stored
+      r.priority = stored
     end
-    return { lost = lost, reason = reason, priority = priority, attempts = math.min(attempts, RECORD_MAX_ATTEMPTS),
-      claim = claim, due = this_due, first_due = first_due, failure = string.sub(bytes, RECORD_LENGTH + 1) }
+    r.failure = string.sub(bytes, RECORD_LENGTH + 1)
   end
-  return { lost = 0, reason = 0, priority = priority, attempts = bytes and RECORD_MAX_ATTEMPTS or 0, claim = RECORD_NO_CLAIM, due = due, first_due = due,
-    failure = '' }
+  return r
 end
 
 local function record_write(r)

@@ -6,6 +6,7 @@ import io.github.redisdelay.benchmark.Experiment;
 import io.github.redisdelay.benchmark.Figures;
 import io.github.redisdelay.benchmark.InFlight;
 import io.github.redisdelay.benchmark.Subject;
+import io.github.redisdelay.benchmark.contender.BareChanges;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
@@ -66,7 +67,17 @@ public final class Mixes implements Experiment {
     @FunctionalInterface
     private interface Way {
         /** Makes so many requests, of which the first ones have been prepared. Returns the nanoseconds. */
-        long run(Step step, DelayQueue queue, int requests, Runnable begin) throws Exception;
+        long run(Step step, Queue queue, int requests, Runnable begin) throws Exception;
+    }
+
+    /** One of the subjects. */
+    private interface Queue {
+        CompletableFuture<?> schedule(String id, Duration delay);
+
+        CompletableFuture<?> cancel(String id);
+
+        /** Acknowledges so many deliveries, and returns each so manieth with a failure, none for 0. */
+        void deliver(int messages, int share) throws Exception;
     }
 
     @Override
@@ -82,7 +93,10 @@ public final class Mixes implements Experiment {
                 List<Step> steps = new ArrayList<>(STEPS);
                 Collections.rotate(steps, round);
                 for (Step step : steps) {
-                    measure(step, environment, client.queue("mixes"), round == 0 ? null : figures, round);
+                    Queue ours = layer(client.queue("mixes"));
+                    measure(step, environment, Subject.QUEUE, ours, round == 0 ? null : figures, round);
+                    Queue bare = bare(new BareChanges(redisson));
+                    measure(step, environment, Subject.FLOOR, bare, round == 0 ? null : figures, round);
                 }
             }
         } finally {
@@ -90,7 +104,8 @@ public final class Mixes implements Experiment {
         }
     }
 
-    private void measure(Step step, Environment environment, DelayQueue queue, Figures figures, int round)
+    private void measure(
+            Step step, Environment environment, String subject, Queue queue, Figures figures, int round)
             throws Exception {
         int requests = environment.quick() ? 5_000 : step.callers() > 0 ? 30_000 : 60_000;
         environment.clear();
@@ -102,10 +117,9 @@ public final class Mixes implements Experiment {
         double cpu = environment.redisCpuSeconds() - before[0];
         double calls = calls(environment) - before[1];
         if (figures != null) {
-            figures.add(name(), Subject.QUEUE, step.parameter(), round, "rate", requests * 1e9 / nanos, "requests/s");
-            figures.add(
-                    name(), Subject.QUEUE, step.parameter(), round, "script calls", calls / requests, "per request");
-            figures.add(name(), Subject.QUEUE, step.parameter(), round, "redis cpu", cpu * 1e6 / requests, "µs");
+            figures.add(name(), subject, step.parameter(), round, "rate", requests * 1e9 / nanos, "requests/s");
+            figures.add(name(), subject, step.parameter(), round, "script calls", calls / requests, "per request");
+            figures.add(name(), subject, step.parameter(), round, "redis cpu", cpu * 1e6 / requests, "µs");
         }
     }
 
@@ -116,13 +130,13 @@ public final class Mixes implements Experiment {
     }
 
     /** Schedules; some of the requests cancel what was scheduled before. */
-    private static long producer(Step step, DelayQueue queue, int requests, Runnable begin) throws Exception {
-        all(requests, i -> schedule(queue, "old" + i, DueTime.after(FAR)));
+    private static long producer(Step step, Queue queue, int requests, Runnable begin) throws Exception {
+        all(requests, i -> queue.schedule("old" + i, FAR));
         begin.run();
         long start = System.nanoTime();
         Requests next = i -> (i * 37) % 100 < step.share()
-                ? queue.cancel("old" + i).result()
-                : schedule(queue, "new" + i, DueTime.after(FAR));
+                ? queue.cancel("old" + i)
+                : queue.schedule("new" + i, FAR);
         if (step.callers() == 0) {
             all(requests, next);
             return System.nanoTime() - start;
@@ -148,31 +162,71 @@ public final class Mixes implements Experiment {
     }
 
     /** Acknowledges deliveries; some of them are returned with a failure. */
-    private static long consumer(Step step, DelayQueue queue, int requests, Runnable begin) throws Exception {
-        all(requests, i -> schedule(queue, "m" + i, DueTime.now()));
-        ExecutorService threads = Executors.newFixedThreadPool(8);
-        InFlight finished = new InFlight(requests);
-        for (int i = 0; i < requests; i++) {
-            finished.begin();
-        }
-        AtomicInteger number = new AtomicInteger();
+    private static long consumer(Step step, Queue queue, int requests, Runnable begin) throws Exception {
+        all(requests, i -> queue.schedule("m" + i, Duration.ZERO));
         begin.run();
         long start = System.nanoTime();
-        DelayQueueConsumer consumer = queue.consume(CONSUMER, threads, delivery -> {
-            boolean fails = step.share() > 0 && number.incrementAndGet() % step.share() == 0;
-            (fails ? delivery.settle(new Settlement.Retry(FAR, FAILURE)) : delivery.settle(Settlement.ACKNOWLEDGE))
-                    .outcome()
-                    .whenComplete((result, error) -> finished.end(error));
-        });
-        finished.awaitAll();
-        long nanos = System.nanoTime() - start;
-        consumer.stop(true);
-        threads.shutdown();
-        return nanos;
+        queue.deliver(requests, step.share());
+        return System.nanoTime() - start;
     }
 
-    private static CompletableFuture<?> schedule(DelayQueue queue, String id, DueTime due) {
-        return queue.schedule(ScheduleRequest.of(id, BODY, due)).result();
+    private static Queue layer(DelayQueue queue) {
+        return new Queue() {
+            @Override
+            public CompletableFuture<?> schedule(String id, Duration delay) {
+                return queue.schedule(ScheduleRequest.of(id, BODY, DueTime.after(delay)))
+                        .result();
+            }
+
+            @Override
+            public CompletableFuture<?> cancel(String id) {
+                return queue.cancel(id).result();
+            }
+
+            @Override
+            public void deliver(int messages, int share) throws Exception {
+                ExecutorService threads = Executors.newFixedThreadPool(8);
+                InFlight finished = new InFlight(messages);
+                for (int i = 0; i < messages; i++) {
+                    finished.begin();
+                }
+                AtomicInteger number = new AtomicInteger();
+                DelayQueueConsumer consumer = queue.consume(CONSUMER, threads, delivery -> {
+                    boolean fails = share > 0 && number.incrementAndGet() % share == 0;
+                    (fails
+                                    ? delivery.settle(new Settlement.Retry(FAR, FAILURE))
+                                    : delivery.settle(Settlement.ACKNOWLEDGE))
+                            .outcome()
+                            .whenComplete((result, error) -> finished.end(error));
+                });
+                finished.awaitAll();
+                consumer.stop(true);
+                threads.shutdown();
+            }
+        };
+    }
+
+    private static Queue bare(BareChanges changes) {
+        return new Queue() {
+            @Override
+            public CompletableFuture<?> schedule(String id, Duration delay) {
+                return changes.schedule(id, BODY, micros(delay));
+            }
+
+            @Override
+            public CompletableFuture<?> cancel(String id) {
+                return changes.cancel(id);
+            }
+
+            @Override
+            public void deliver(int messages, int share) throws Exception {
+                changes.deliver(messages, number -> share > 0 && number % share == 0, FAILURE, micros(FAR));
+            }
+        };
+    }
+
+    private static long micros(Duration delay) {
+        return 1_000 * (System.currentTimeMillis() + delay.toMillis());
     }
 
     @FunctionalInterface

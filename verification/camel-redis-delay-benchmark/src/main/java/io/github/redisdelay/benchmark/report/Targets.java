@@ -94,20 +94,17 @@ final class Targets {
         mix(92, "deliver ", "acknowledge", "return", 9);
     }
 
-    /**
-     * Also against the time that the two kinds take one after the other: a kind that Redis works on for longer slows
-     * down any mix.
-     */
+    /** Also against the ratio of bare scripts: a kind that Redis works on for longer slows down any mix. */
     private void mix(double percent, String how, String kind, String other, int share) {
         String mix = how + kind + " and " + other + " " + share + ":1";
-        OptionalDouble rate = median("mixes", QUEUE, mix, "rate");
-        OptionalDouble alone = median("mixes", QUEUE, how + kind, "rate");
-        OptionalDouble otherAlone = median("mixes", QUEUE, how + other, "rate");
-        targets.add(Target.atLeast(percent, "%", mix + ", of `" + how + kind + "`", ratio(rate, alone, 100)));
-        OptionalDouble both = alone.isEmpty() || otherAlone.isEmpty()
-                ? OptionalDouble.empty()
-                : OptionalDouble.of((share + 1) / (share / alone.getAsDouble() + 1 / otherAlone.getAsDouble()));
-        targets.add(Target.atLeast(90, "%", mix + ", of the two kinds one after the other", ratio(rate, both, 100)));
+        OptionalDouble ratio = mixRatio(QUEUE, mix, how + kind);
+        OptionalDouble bare = mixRatio(FLOOR, mix, how + kind);
+        targets.add(Target.atLeast(percent, "%", mix + ", of `" + how + kind + "`", ratio));
+        targets.add(Target.atLeast(90, "%", mix + ", of the ratio of bare scripts", ratio(ratio, bare, 100)));
+    }
+
+    private OptionalDouble mixRatio(String subject, String mix, String alone) {
+        return ratio(median("mixes", subject, mix, "rate"), median("mixes", subject, alone, "rate"), 100);
     }
 
     private void scale() {
