@@ -118,7 +118,9 @@ public abstract class ScriptSourceRules {
             "bodies[i]",
             "body",
             "name",
-            "give_brief", // made by struct.pack, as are the next
+            "failure", // bytes of the client's
+            "head", // made by struct.pack, as are the next
+            "give_brief",
             "id_lengths",
             "time",
             "digits",
@@ -246,7 +248,7 @@ public abstract class ScriptSourceRules {
                                         "ids",
                                         "extended",
                                         "kept",
-                                        "brief",
+                                        "set",
                                         "fields",
                                         "gone",
                                         "remembered",

@@ -105,7 +105,8 @@ for i = 1, count do
       local n, m = #kept + 1, #set + 1
       kept[n], sets[level], set[m], set[m + 1] = id, set, due, id
       fields[2 * n - 1] = id
-      fields[2 * n] = head .. struct.pack('<dd', due, first or record.first_due) .. (action == 'release' and record.failure or failure)
+      failure = action == 'release' and record.failure or failure
+      fields[2 * n] = head .. struct.pack('<dd', due, first or record.first_due) .. failure
     else
       gone[#gone + 1] = id
       if time > 0 then
@@ -145,12 +146,12 @@ end
 -- was the first write. A message that becomes a dead letter is held until it has left then, and may leave a second dead letter.
 if #kept > 0 then
   redis.call('HSET', key_state, unpack(fields))
-  for priority, waits in pairs(sets) do
-    if priority > 0 then
+  for level, set in pairs(sets) do
+    if level > 0 then
 --@include place.lua
-      place_use_priority(priority)
+      place_use_priority(level)
     end
-    redis.call('ZADD', queue_delayed_set(priority), unpack(waits))
+    redis.call('ZADD', queue_delayed_set(level), unpack(set))
   end
   redis.call('ZREM', key_leased, unpack(kept))
 end
