@@ -25,8 +25,63 @@ public final class BareChanges {
     private static final int CLAIM_ID_BYTES = 16;
     private static final int RECORD_BYTES = 40;
 
-    private static final List<Object> KEYS =
-            List.of("bare:messages", "bare:delayed", "bare:leased", "bare:state");
+    private static final List<Object> KEYS = List.of("bare:messages", "bare:delayed", "bare:leased", "bare:state");
+
+    // ARGV id, due time and body of each
+    private static final String SCHEDULE = """
+            local bodies, scores = {}, {}
+            for i = 1, #ARGV, 3 do
+              bodies[#bodies + 1], bodies[#bodies + 2] = ARGV[i], ARGV[i + 2]
+              scores[#scores + 1], scores[#scores + 2] = ARGV[i + 1], ARGV[i]
+            end
+            redis.call('HSET', KEYS[1], unpack(bodies))
+            return redis.call('ZADD', KEYS[2], unpack(scores))
+            """;
+
+    // ARGV ids
+    private static final String CANCEL = """
+            redis.call('ZREM', KEYS[2], unpack(ARGV))
+            redis.call('ZREM', KEYS[3], unpack(ARGV))
+            redis.call('HDEL', KEYS[4], unpack(ARGV))
+            return redis.call('HDEL', KEYS[1], unpack(ARGV))
+            """;
+
+    // Begins those of deliveries: ARGV id and claim id of each, and more
+    private static final String HELD = """
+            local ids, held = {}, {}
+            for i = 1, #ARGV, %1$d do
+              ids[#ids + 1] = ARGV[i]
+            end
+            local records = redis.call('HMGET', KEYS[4], unpack(ids))
+            for i = 1, #ids do
+              if records[i] and string.sub(records[i], 9, 24) == ARGV[%1$d * i - %1$d + 2] then
+                held[#held + 1] = ids[i]
+            """;
+
+    private static final String ACKNOWLEDGE = """
+              end
+            end
+            if #held > 0 then
+              redis.call('ZREM', KEYS[3], unpack(held))
+              redis.call('HDEL', KEYS[4], unpack(held))
+              redis.call('HDEL', KEYS[1], unpack(held))
+            end
+            return #held
+            """;
+
+    // ARGV id, claim id, due time and new record of each
+    private static final String RETURN = """
+                scores[#scores + 1], scores[#scores + 2] = ARGV[4 * i - 1], ids[i]
+                new[#new + 1], new[#new + 2] = ids[i], ARGV[4 * i]
+              end
+            end
+            if #held > 0 then
+              redis.call('HSET', KEYS[4], unpack(new))
+              redis.call('ZADD', KEYS[2], unpack(scores))
+              redis.call('ZREM', KEYS[3], unpack(held))
+            end
+            return #held
+            """;
 
     private final RScript redis;
     private final String claim;
@@ -53,57 +108,10 @@ public final class BareChanges {
     public BareChanges(RedissonClient redisson) {
         redis = redisson.getScript(ByteArrayCodec.INSTANCE);
         claim = redis.scriptLoad(BareScripts.FENCED.claim);
-        // ARGV id, due time and body of each
-        schedules = load("""
-            local bodies, scores = {}, {}
-            for i = 1, #ARGV, 3 do
-              bodies[#bodies + 1], bodies[#bodies + 2] = ARGV[i], ARGV[i + 2]
-              scores[#scores + 1], scores[#scores + 2] = ARGV[i + 1], ARGV[i]
-            end
-            redis.call('HSET', KEYS[1], unpack(bodies))
-            return redis.call('ZADD', KEYS[2], unpack(scores))
-            """);
-        // ARGV ids
-        cancels = load("""
-            redis.call('ZREM', KEYS[2], unpack(ARGV))
-            redis.call('ZREM', KEYS[3], unpack(ARGV))
-            redis.call('HDEL', KEYS[4], unpack(ARGV))
-            return redis.call('HDEL', KEYS[1], unpack(ARGV))
-            """);
-        String held = """
-            local ids, held = {}, {}
-            for i = 1, #ARGV, %1$d do
-              ids[#ids + 1] = ARGV[i]
-            end
-            local records = redis.call('HMGET', KEYS[4], unpack(ids))
-            for i = 1, #ids do
-              if records[i] and string.sub(records[i], 9, 24) == ARGV[%1$d * i - %1$d + 2] then
-                held[#held + 1] = ids[i]
-            """;
-        // ARGV id and claim id of each
-        acknowledgements = load(held.formatted(2) + """
-              end
-            end
-            if #held > 0 then
-              redis.call('ZREM', KEYS[3], unpack(held))
-              redis.call('HDEL', KEYS[4], unpack(held))
-              redis.call('HDEL', KEYS[1], unpack(held))
-            end
-            return #held
-            """);
-        // ARGV id, claim id, due time and new record of each
-        returns = load("local scores, new = {}, {}\n" + held.formatted(4) + """
-                scores[#scores + 1], scores[#scores + 2] = ARGV[4 * i - 1], ids[i]
-                new[#new + 1], new[#new + 2] = ids[i], ARGV[4 * i]
-              end
-            end
-            if #held > 0 then
-              redis.call('HSET', KEYS[4], unpack(new))
-              redis.call('ZADD', KEYS[2], unpack(scores))
-              redis.call('ZREM', KEYS[3], unpack(held))
-            end
-            return #held
-            """);
+        schedules = load(SCHEDULE);
+        cancels = load(CANCEL);
+        acknowledgements = load(HELD.formatted(2) + ACKNOWLEDGE);
+        returns = load("local scores, new = {}, {}\n" + HELD.formatted(4) + RETURN);
         scripts = List.of(schedules, cancels, acknowledgements, returns);
     }
 

@@ -104,8 +104,7 @@ public final class Mixes implements Experiment {
         }
     }
 
-    private void measure(
-            Step step, Environment environment, String subject, Queue queue, Figures figures, int round)
+    private void measure(Step step, Environment environment, String subject, Queue queue, Figures figures, int round)
             throws Exception {
         int requests = environment.quick() ? 5_000 : step.callers() > 0 ? 30_000 : 60_000;
         environment.clear();
@@ -134,9 +133,7 @@ public final class Mixes implements Experiment {
         all(requests, i -> queue.schedule("old" + i, FAR));
         begin.run();
         long start = System.nanoTime();
-        Requests next = i -> (i * 37) % 100 < step.share()
-                ? queue.cancel("old" + i)
-                : queue.schedule("new" + i, FAR);
+        Requests next = i -> (i * 37) % 100 < step.share() ? queue.cancel("old" + i) : queue.schedule("new" + i, FAR);
         if (step.callers() == 0) {
             all(requests, next);
             return System.nanoTime() - start;
