@@ -134,6 +134,7 @@ public final class BareChanges {
      * @param fails which are returned with a failure, due at a time; all others are acknowledged
      */
     public void deliver(int messages, IntPredicate fails, byte[] failure, long dueMicros) throws Exception {
+        redis.eval(RScript.Mode.READ_WRITE, FloorContender.MAKE_TABLE, RScript.ReturnType.LONG, KEYS.subList(3, 4));
         byte[] due = ascii(Long.toString(dueMicros));
         InFlight finished = new InFlight(messages);
         int count = 0;

@@ -94,13 +94,12 @@ final class Targets {
         mix(92, "deliver ", "acknowledge", "return", 9);
     }
 
-    /** Also against the ratio of bare scripts: a kind that Redis works on for longer slows down any mix. */
+    /** Or nine tenths of the ratio that bare scripts reach: a kind that Redis works on for longer slows down any mix. */
     private void mix(double percent, String how, String kind, String other, int share) {
         String mix = how + kind + " and " + other + " " + share + ":1";
-        OptionalDouble ratio = mixRatio(QUEUE, mix, how + kind);
-        OptionalDouble bare = mixRatio(FLOOR, mix, how + kind);
-        targets.add(Target.atLeast(percent, "%", mix + ", of `" + how + kind + "`", ratio));
-        targets.add(Target.atLeast(90, "%", mix + ", of the ratio of bare scripts", ratio(ratio, bare, 100)));
+        double bare = 0.9 * mixRatio(FLOOR, mix, how + kind).orElse(Double.POSITIVE_INFINITY);
+        String text = mix + ", of `" + how + kind + "`" + (bare < percent ? ", 90 % of what bare scripts reach" : "");
+        targets.add(Target.atLeast(Math.min(percent, bare), "%", text, mixRatio(QUEUE, mix, how + kind)));
     }
 
     private OptionalDouble mixRatio(String subject, String mix, String alone) {
