@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -26,6 +27,7 @@ import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
 import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
+import org.redisson.misc.RedisURI;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,6 +82,7 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
         config.setCodec(ByteArrayCodec.INSTANCE);
         // Redisson would look for objects of its own in every argument of every script.
         config.setReferenceEnabled(false);
+        takeCredentialsOutOfAddresses(config);
         String address = describe(config);
         try {
             return new RedisConnection(Redisson.create(config), address, true);
@@ -150,34 +153,77 @@ public record RedisConnection(RedissonClient redisson, String address, boolean o
                 .setSubscriptionConnectionMinimumIdleSize(1)
                 .setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
                 .setPingConnectionInterval(PING_INTERVAL_MILLIS);
-        set(config, server, "setUsername", settings.username());
-        set(config, server, "setPassword", settings.password());
+        set(config, server, "Username", settings.username());
+        set(config, server, "Password", settings.password());
         if (settings.tls() != null) {
             TlsSettings tls = TlsSettings.of(context, settings.tls());
-            set(config, server, "setSslTrustManagerFactory", tls.trustManagers());
-            set(config, server, "setSslKeyManagerFactory", tls.keyManagers());
-            set(config, server, "setSslProtocols", tls.protocols());
-            set(config, server, "setSslCiphers", tls.cipherSuites());
+            set(config, server, "SslTrustManagerFactory", tls.trustManagers());
+            set(config, server, "SslKeyManagerFactory", tls.keyManagers());
+            set(config, server, "SslProtocols", tls.protocols());
+            set(config, server, "SslCiphers", tls.cipherSuites());
         }
         return config;
     }
 
     /**
-     * Redisson 4.7 has these setters on the configuration and warns of the server's; Redisson 3 has only the server's.
+     * Moves credentials from addresses to the settings for them, whose own values win: Redisson logs addresses as they are.
+     *
+     * <p>Of addresses that cannot be read, nothing is moved; and nothing of those of sentinels if Redis itself has no password,
+     * as Redisson then gives sentinels no other one.
      */
-    private static void set(Config config, BaseConfig<?> server, String setter, Object value)
+    static void takeCredentialsOutOfAddresses(Config config) throws ReflectiveOperationException {
+        Servers servers = Servers.of(config);
+        if (servers == null || config.isSentinelConfig() && !isSet(config, servers.settings(), "Password")) {
+            return;
+        }
+        List<RedisURI> read;
+        try {
+            read = servers.addresses().stream().map(RedisURI::new).toList();
+        } catch (IllegalArgumentException e) {
+            return; // Redisson's own error says why.
+        }
+        String whose = config.isSentinelConfig() ? "Sentinel" : "";
+        for (RedisURI address : read) {
+            set(config, servers.settings(), whose + "Username", address.getUsername());
+            set(config, servers.settings(), whose + "Password", address.getPassword());
+        }
+        UnaryOperator<String> shown = address -> address.replaceFirst("//[^/]*@", "//");
+        if (servers.settings() instanceof SingleServerConfig one) {
+            one.setAddress(shown.apply(one.getAddress()));
+        } else {
+            servers.addresses().replaceAll(shown);
+        }
+    }
+
+    /**
+     * Sets what is not set. Redisson 4.7 has these setters on the configuration and warns of the server's; Redisson 3 has only
+     * the server's.
+     */
+    private static void set(Config config, BaseConfig<?> server, String name, Object value)
             throws ReflectiveOperationException {
-        for (Object target : value == null ? List.of() : List.of(config, server)) {
+        if (value == null || isSet(config, server, name)) {
+            return;
+        }
+        for (Object target : List.of(config, server)) {
             for (Method method : target.getClass().getMethods()) {
-                if (method.getName().equals(setter)) {
+                if (method.getName().equals("set" + name)) {
                     method.invoke(target, value);
                     return;
                 }
             }
         }
-        if (value != null) {
-            throw new IllegalStateException("Redisson has no " + setter);
+        throw new IllegalStateException("Redisson has no set" + name);
+    }
+
+    private static boolean isSet(Config config, BaseConfig<?> server, String name) throws ReflectiveOperationException {
+        for (Object target : List.of(config, server)) {
+            for (Method method : target.getClass().getMethods()) {
+                if (method.getName().equals("get" + name) && method.invoke(target) != null) {
+                    return true;
+                }
+            }
         }
+        return false;
     }
 
     /** The addresses that a configuration connects to, without credentials. */
