@@ -19,6 +19,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import org.apache.camel.AsyncCallback;
 import org.apache.camel.Exchange;
 import org.apache.camel.RuntimeCamelException;
@@ -135,8 +136,16 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         }
         CompletableFuture<?> answered = request.answered();
         if (mustWait(exchange)) {
-            answered.handle((result, error) -> null).join();
-            finish(exchange, request);
+            try {
+                answered.handle((result, error) -> null).get();
+                finish(exchange, request);
+            } catch (InterruptedException | ExecutionException e) {
+                Thread.currentThread().interrupt();
+                // Camel redelivers no step that was interrupted.
+                exchange.setException(
+                        new InterruptedException("queue '" + getEndpoint().getQueueName()
+                                + "': interrupted while waiting for Redis; the request may have taken effect"));
+            }
             callback.done(true);
             return true;
         }
