@@ -141,6 +141,22 @@ class CheckIT extends RealQueueIT {
     }
 
     @Test
+    void should_wait_while_redis_is_away() throws Exception {
+        schedule("a", IN_AN_HOUR);
+        ScriptExecutor calls = new RedissonScriptExecutor(redis.client());
+        AtomicBoolean away = new AtomicBoolean(true);
+        try (DelayQueueClient cut = ClientAccess.create(
+                redis.client(),
+                ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(20)),
+                (script, keys, arguments, attempt) -> script != LuaScript.PARTITIONS && away.compareAndSet(true, false)
+                        ? CompletableFuture.failedFuture(new RedisConnectionException("no connection"))
+                        : calls.call(script, keys, arguments, attempt))) {
+            assertThat(get(cut.queue(queue.name()).admin().check())).isEqualTo(new CheckResult(1, 0, 0, 0));
+        }
+        assertThat(away).isFalse();
+    }
+
+    @Test
     void should_fail_rather_than_count_too_few_when_an_answer_is_lost() throws Exception {
         schedule("a", IN_AN_HOUR);
         schedule("b", IN_AN_HOUR);

@@ -137,16 +137,18 @@ public final class PartitionAdmin {
                 .thenApply(reply -> (List<?>) reply);
     }
 
+    /** A slice that was cut off is not repeated, so a call that may be repeated first waits until Redis can be reached. */
     public CompletableFuture<CheckResult> check() {
         byte[] base = address.keys().base().getBytes(StandardCharsets.UTF_8);
         byte[] kind = partition.isDeadLetters() ? DEAD_LETTERS : NOTHING;
-        return RepairScan.of(
+        return page(null, 1)
+                .thenCompose(reached -> RepairScan.of(
                         (partition.isDeadLetters() ? "dead letters of " : "") + address,
                         partition.isDeadLetters(),
                         (walk, cursor) -> RepairScan.isBegin(cursor)
                                 ? calls.untilExecuted(address, LuaScript.REPAIR, walk, cursor, base, kind)
                                 // A cursor is of one server: another one would go on with it anywhere.
-                                : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind))
+                                : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind)))
                 .thenCompose(found -> router.awaitDurable(
                         address, "a check made " + found.restored() + " messages delayed again", found));
     }
