@@ -31,7 +31,10 @@ public interface DeliveryHandler {
      */
     default void extensionLimitReached(Delivery delivery, Duration age) {}
 
-    /** How long a message is overdue before {@link #overdueWhileFull} reports that its consumer stands still. */
+    /**
+     * The time for which a message is overdue before {@link #overdueWhileFull} reports that its consumer stands still. The
+     * timeout of a batch is added.
+     */
     Duration STANDSTILL = Duration.ofSeconds(10);
 
     /**

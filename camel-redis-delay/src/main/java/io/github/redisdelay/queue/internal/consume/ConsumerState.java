@@ -70,7 +70,7 @@ final class ConsumerState {
         this.inFlight = new InFlightDeliveries(options);
         this.prefetch = new Prefetch(inFlight, options, now);
         this.capacity = new CapacityShare(partitions, inFlight, prefetch, options, host::nextClaimId, random);
-        this.overdue = new OverdueReport(now);
+        this.overdue = new OverdueReport(now, options.batch());
         this.timer = new StepTimer(partitions, inFlight, prefetch, capacity, overdue, timers, timerFired);
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.consume;
 
+import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.QueueStats;
 import java.time.Duration;
@@ -14,14 +15,17 @@ import java.time.temporal.ChronoUnit;
  */
 final class OverdueReport {
 
-    private static final long OVERDUE_NANOS = DeliveryHandler.STANDSTILL.toNanos();
+    /** The age from which on a message is overdue. One that waits for its batch is not. */
+    private final long overdueNanos;
 
     /** True if it has asked, and does not ask again. */
     private boolean asked;
     /** It does not ask before: the last answer showed nothing overdue. */
     private long notBeforeNanos;
 
-    OverdueReport(long now) {
+    OverdueReport(long now, ConsumerOptions.Batch batch) {
+        this.overdueNanos = DeliveryHandler.STANDSTILL.toNanos()
+                + (batch == null ? 0 : batch.timeout().toNanos());
         this.notBeforeNanos = now;
     }
 
@@ -33,7 +37,7 @@ final class OverdueReport {
     long nextAsk(long headNanos) {
         return asked || headNanos == Long.MAX_VALUE
                 ? Long.MAX_VALUE
-                : Math.max(headNanos + OVERDUE_NANOS, notBeforeNanos);
+                : Math.max(headNanos + overdueNanos, notBeforeNanos);
     }
 
     /** Begins to ask; false if it has asked already. */
@@ -54,12 +58,12 @@ final class OverdueReport {
      */
     Duration answered(QueueStats figures, long now) {
         Duration age = figures == null ? Duration.ZERO : Duration.of(figures.oldestOverdueMicros(), ChronoUnit.MICROS);
-        if (age.toNanos() >= OVERDUE_NANOS) {
+        if (age.toNanos() >= overdueNanos) {
             return age;
         }
         // A message that becomes overdue while the same work hangs on is still to be reported.
         asked = false;
-        notBeforeNanos = now + OVERDUE_NANOS - age.toNanos();
+        notBeforeNanos = now + overdueNanos - age.toNanos();
         return null;
     }
 }

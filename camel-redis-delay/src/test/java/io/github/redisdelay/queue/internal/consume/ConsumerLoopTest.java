@@ -954,6 +954,21 @@ class ConsumerLoopTest {
         }
 
         @Test
+        void should_not_report_what_waits_for_its_batch() {
+            loop(ConsumerOptions.DEFAULTS.withBatch(new ConsumerOptions.Batch(1, s(30))))
+                    .start();
+            claims.answer(reply(ZERO, null, message("first")));
+            timers.advance(s(39));
+            assertThat(host.statsAsked).isEmpty();
+            timers.advance(s(1));
+            host.statsAsked.get(0).complete(overdue(s(39)));
+            assertThat(handler.overdue).isEmpty();
+            timers.advance(s(1));
+            host.statsAsked.get(1).complete(overdue(s(40)));
+            assertThat(handler.overdue).containsExactly("40 s, first");
+        }
+
+        @Test
         void should_report_again_after_it_was_not_full_in_between() {
             running(1, 100);
             for (int i = 1; i <= 3; i++) {
