@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.redisson.client.codec.ByteArrayCodec;
 
 /** Dead letters are a queue of their own, and can go back to the queue that they come from. */
 class DeadLettersIT extends RealQueueIT {
@@ -322,6 +323,28 @@ class DeadLettersIT extends RealQueueIT {
         assertThat(get(queue.admin().trimDeadLetters(Duration.ofNanos(1), 7))).isEqualTo(7);
         assertThat(get(queue.admin().stats()).dead()).isZero();
         assertThat(held("dead:messages")).isEmpty();
+    }
+
+    /** Another client has written them. */
+    @Test
+    void should_be_dropped_behind_a_page_of_ids_that_this_client_refuses() {
+        bury("old", 0);
+        bury("new", 0);
+        String refused = "x".repeat(ScheduleRequest.MAX_DEAD_LETTER_ID_BYTES);
+        for (int i = 0; i < QueueAdmin.MAX_PAGE; i++) {
+            byte[] id = bytes(refused + i);
+            redis.client()
+                    .getMap(keys().key("dead:messages"), ByteArrayCodec.INSTANCE)
+                    .fastPut(id, new byte[16]);
+            redis.client()
+                    .getScoredSortedSet(keys().key("dead:delayed"), ByteArrayCodec.INSTANCE)
+                    .add(1_000 + i, id);
+        }
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ZERO, 1))).isEqualTo(1);
+        assertThat(held("dead:delayed")).hasSize(QueueAdmin.MAX_PAGE + 1).anyMatch(id -> id.startsWith("new@"));
+        pass(Duration.ofMinutes(20));
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ofMinutes(10), 0)))
+                .isEqualTo(1);
     }
 
     @Test

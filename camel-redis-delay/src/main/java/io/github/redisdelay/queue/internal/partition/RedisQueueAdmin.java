@@ -129,24 +129,29 @@ final class RedisQueueAdmin implements QueueAdmin {
         return dropOldest(
                 new RedisQueueAdmin(partitions.deadLetters()),
                 retention.isZero() ? Long.MAX_VALUE : DueTime.toMicros(retention),
-                maximum == 0 ? Long.MAX_VALUE : maximum);
+                maximum == 0 ? Long.MAX_VALUE : maximum,
+                PageStart.first(),
+                0);
     }
 
     /**
-     * Drops the oldest dead letters, a page at a time, as long as they are too old or there are too many. Tells how many,
+     * Drops the oldest dead letters, a page at a time, as long as they are too old or there are too many. Returns how many,
      * also if it cannot go on: the next call meets that failure again.
+     *
+     * @param left how many before this page could not be dropped
      */
-    private CompletableFuture<Long> dropOldest(QueueAdmin letters, long keptMicros, long maximum) {
+    private CompletableFuture<Long> dropOldest(
+            QueueAdmin letters, long keptMicros, long maximum, PageStart from, int left) {
         return letters.stats().thenCompose(stats -> {
             if (stats.delayed() <= maximum && stats.oldestOverdueMicros() < keptMicros) {
                 return CompletableFuture.completedFuture(0L);
             }
             // The count is read after the page, so what others drop in between lowers it.
-            return letters.list(MessageState.DELAYED, PageStart.first(), MAX_PAGE)
+            return letters.list(MessageState.DELAYED, from, MAX_PAGE)
                     .thenCompose(page -> letters.stats().thenCompose(now -> {
                         List<MessageInfo> oldest = page.messages();
                         var drops = IntStream.range(0, oldest.size())
-                                .filter(i -> i < now.delayed() - maximum
+                                .filter(i -> left + i < now.delayed() - maximum
                                         || now.timeMicros() - oldest.get(i).dueMicros() >= keptMicros)
                                 .mapToObj(i -> drop(oldest.get(i).id()))
                                 .toList();
@@ -155,10 +160,16 @@ final class RedisQueueAdmin implements QueueAdmin {
                             long dropped = drops.stream()
                                     .filter(each -> !each.isCompletedExceptionally() && each.join())
                                     .count();
+                            if (page.next() == null || drops.size() < oldest.size() || dropped == 0 && error != null) {
+                                return dropped > 0
+                                        ? CompletableFuture.completedFuture(dropped)
+                                        : all.thenApply(none -> 0L);
+                            }
+                            int passed = left + drops.size() - (int) dropped;
+                            var rest = dropOldest(letters, keptMicros, maximum, PageStart.next(page.next()), passed);
                             return dropped == 0
-                                    ? all.thenApply(none -> 0L)
-                                    : dropOldest(letters, keptMicros, maximum)
-                                            .handle((more, failure) -> more == null ? dropped : dropped + more);
+                                    ? rest
+                                    : rest.handle((more, failure) -> more == null ? dropped : dropped + more);
                         });
                     }))
                     .thenCompose(rest -> rest);
