@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.redisson.api.RBucket;
 
 /** Of a queue whose name nobody uses again nothing stays for ever, and nothing is forgotten that its messages need. */
 class IdleQueuesIT extends RealQueueIT {
@@ -210,6 +211,19 @@ class IdleQueuesIT extends RealQueueIT {
         assertThat(configLives(queue)).as("seen by a claim").isBetween(29 * DAY, 30 * DAY);
         get(queue.admin().redriveAll(each -> true, Long.MAX_VALUE));
         assertThat(configLives(queue)).isEqualTo(-1);
+    }
+
+    @Test
+    void should_renew_the_number_of_partitions_with_each_use_also_after_a_pause() {
+        String name = queue.name() + "-3";
+        QueueKeys whole = QueueKeys.of(keys().base().substring(0, keys().base().indexOf(":{")), name);
+        DelayQueue of = client.queue(name, 3);
+        get(of.admin().pause());
+        get(of.admin().resume());
+        RBucket<Object> config = redis.client().getBucket(whole.key("config"));
+        config.expire(Duration.ofMinutes(1));
+        get(client.usePartitions(name, 3));
+        assertThat(config.remainTimeToLive()).isBetween(29 * DAY, 30 * DAY);
     }
 
     @Test
