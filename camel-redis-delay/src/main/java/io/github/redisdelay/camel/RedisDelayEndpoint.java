@@ -207,7 +207,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return new Meters.MeteredQueue(getKeyPrefix(), place(), queue(client), client);
     }
 
-    /** What tells its queue from others: its name, key prefix and place, in this order. */
+    /** The identity of its queue: its name, key prefix and place, in this order. */
     public String identity() {
         return queueName + "\n" + getKeyPrefix() + "\n" + place();
     }
@@ -294,7 +294,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return resolved.importOperation();
     }
 
-    /** What a consumer imports while it runs, if it is started; null if it imports nothing. */
+    /** The imports of a consumer while it runs, if it is started; null if it imports nothing. */
     Function<ImportModule.Site, ImportModule.Bridge> importBridge() {
         return resolved.imports().imports().keySet().stream()
                 .findFirst()

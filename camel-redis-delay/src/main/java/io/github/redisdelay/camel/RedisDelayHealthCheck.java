@@ -34,7 +34,7 @@ final class RedisDelayHealthCheck implements HealthCheck {
     private volatile boolean enabled = true; // set by the configuration of Camel's checks
 
     /**
-     * What there is of a consumer.
+     * The state of a consumer.
      *
      * @param address where Redis is
      * @param claims null unless it runs

@@ -192,7 +192,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         }
     }
 
-    /** What finishes a delivery when its route has ended; null if the delivery was finished instead. */
+    /** The completion of a delivery when its route has ended; null if the delivery was finished instead. */
     private DeliveryCompletion admit(Delivery delivery) {
         // The delivery keeps the client open, as its acknowledgement may come after the consumer's end.
         Reference<OpenClient> held = share.retain();

@@ -36,7 +36,7 @@ public interface Meters {
      */
     record MeteredQueue(String keyPrefix, String place, DelayQueue queue, Reference<OpenClient> client) {}
 
-    /** What happens to messages. Each has a counter. A new one is a constant here, and its call of {@link Use#count}. */
+    /** The events of messages. Each has a counter. A new one is a constant here, and its call of {@link Use#count}. */
     enum Event {
         SCHEDULED,
         CANCELLED,

@@ -178,7 +178,7 @@ public record MessageRetryPolicy(Map<Value, Object> values) {
         return new RetryPolicy(maximum, delay, multiplier, longest, other.redeliveryJitter(), steps);
     }
 
-    /** What the policy says, or else the consumer's value. */
+    /** The value of the policy, or else the consumer's. */
     @SuppressWarnings("unchecked") // the reader of a value gives its type
     private <T> T or(Value value, T other) {
         return (T) values.getOrDefault(value, other);

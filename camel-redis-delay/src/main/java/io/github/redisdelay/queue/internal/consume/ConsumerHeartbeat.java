@@ -55,7 +55,7 @@ public final class ConsumerHeartbeat {
     private final Listener listener;
 
     // All below are guarded by this.
-    /** When Redis last knew the consumer, by its own clock, in microseconds since the epoch; 0 if it never did. */
+    /** The time when Redis last knew the consumer, by its own clock, in microseconds since the epoch; 0 if it never did. */
     private long seenMicros;
 
     /** True if Redis has said that it does not know the consumer any more, and has not noted that yet. */

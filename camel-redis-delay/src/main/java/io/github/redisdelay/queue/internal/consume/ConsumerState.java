@@ -40,7 +40,7 @@ final class ConsumerState {
     private Mode mode = Mode.NEW;
 
     /**
-     * What is to be done without the lock.
+     * The work to do without the lock.
      *
      * @param leaves send that the consumer leaves the waiters
      * @param nanos the time of the decision

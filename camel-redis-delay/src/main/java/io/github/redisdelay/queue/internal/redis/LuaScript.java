@@ -71,7 +71,7 @@ public final class LuaScript {
     public static final LuaScript REGISTER = queue("register", "queues");
     public static final LuaScript QUEUES = queue("queues", "queues", Trait.LIST);
 
-    /** What is true of some scripts. */
+    /** A property of some scripts. */
     public enum Trait {
         /**
          * Behind all others come the keys of the priorities. They may be left out: a queue that uses priorities refuses the
@@ -228,7 +228,7 @@ public final class LuaScript {
     }
 
     /**
-     * What the file and its includes take from here: the keys by name; the kind of each, a letter each ({@code h} hash, {@code z}
+     * The values that the file and its includes take: the keys by name; the kind of each, a letter each ({@code h} hash, {@code z}
      * sorted set, {@code -} one of others); how many there are before those of the priorities; the layout of the arguments.
      */
     private String preamble() {

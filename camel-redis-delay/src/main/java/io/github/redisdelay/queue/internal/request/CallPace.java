@@ -2,7 +2,7 @@
 package io.github.redisdelay.queue.internal.request;
 
 /**
- * When a call of a {@link RequestBatcher} is worth its cost beside the one under way.
+ * The rule by which a call of a {@link RequestBatcher} is worth its cost beside the one under way.
  *
  * <p>Guarded by the batcher's lock.
  */

@@ -17,7 +17,7 @@ final class Cached<T> {
 
     /** The last call; null before the first. Guarded by this. */
     private CompletableFuture<T> last;
-    /** When the last call was answered. Guarded by this. */
+    /** The time when the last call was answered. Guarded by this. */
     private long answeredNanos;
     /** The last answer that was none of failure; null before the first. */
     private volatile T known;

@@ -22,7 +22,7 @@ import java.util.function.Supplier;
 
 /**
  * The views of queues and the actions on them. A member that is null, and an empty list, mean that there is none.
- * Whether a user may see or change a queue is checked before, but for what names no queue. Each call waits for Redis
+ * The right of a user to see or change a queue is checked before, but for what names no queue. Each call waits for Redis
  * for a few seconds at the most. Thread-safe.
  */
 public final class ConsoleApi implements AutoCloseable {

@@ -180,7 +180,7 @@ public record DeadLetters(Instant time, int lookedAt, boolean complete, List<Cau
         return new Walk(queue, since, most).from(PageStart.newest());
     }
 
-    /** When a message was given up. */
+    /** The time when a message was given up. */
     static long givenUpMicros(MessageInfo letter) {
         DeadLetterId id = DeadLetterId.parse(letter.id());
         return id == null || id.time().length() > 16 ? letter.dueMicros() : Long.parseLong(id.time());

@@ -28,7 +28,7 @@ final class History {
     private int begin;
     /** Guarded by this. */
     private int count;
-    /** When the newest sample was taken, by the Redis server's clock. Guarded by this. */
+    /** The time when the newest sample was taken, by the Redis server's clock. Guarded by this. */
     private long newestMicros;
     /** Guarded by this. */
     private long lookedNanos;

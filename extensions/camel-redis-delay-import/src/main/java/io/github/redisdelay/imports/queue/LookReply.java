@@ -38,7 +38,7 @@ public record LookReply(
             return score.length == 0;
         }
 
-        /** When it is due, in milliseconds; maybe no whole number. */
+        /** The due time, in milliseconds; maybe no whole number. */
         public double millis() {
             return number(score);
         }
