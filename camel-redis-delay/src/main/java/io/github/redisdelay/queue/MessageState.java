@@ -5,7 +5,7 @@ package io.github.redisdelay.queue;
 public enum MessageState {
     /** Stored and waiting for its due time, or due and waiting for a consumer. */
     DELAYED,
-    /** Being delivered: held by a consumer under a lease. */
+    /** Claimed by a consumer, under a lease. */
     LEASED,
     /** Not in the queue any more, and still a duplicate: finished less than its deduplication period ago. */
     FINISHED,

@@ -5,7 +5,7 @@ package io.github.redisdelay.camel.option;
 public enum MessageScope {
     /** The messages that wait, due ones included. */
     DELAYED,
-    /** The messages that are being delivered. */
+    /** The leased messages. */
     LEASED,
     /** The messages that were given up. */
     DEAD;

@@ -142,20 +142,20 @@ public final class ManagedQueue {
                 .result());
         return switch (found.previousState()) {
             case DELAYED -> "due now";
-            case LEASED -> "it is being delivered";
+            case LEASED -> "it is leased";
             case DEAD -> "it is among the dead letters: left alone";
             case FINISHED, NONE -> "there is no such message";
         };
     }
 
-    @ManagedOperation(description = "Cancels the message with this id, also while it is being delivered")
+    @ManagedOperation(description = "Cancels the message with this id, also while it is leased")
     public String cancel(String id) {
         MessageState found = ask("message '" + id + "' could not be cancelled", waiting -> waiting.cancel(id)
                         .result())
                 .previousState();
         return switch (found) {
             case DELAYED -> "cancelled";
-            case LEASED -> "cancelled while it is being delivered: its route goes on, and it does not come again";
+            case LEASED -> "cancelled while it is leased: its route goes on, and it does not come again";
             case DEAD -> "it is among the dead letters: left alone";
             case FINISHED, NONE -> "there is no such message";
         };

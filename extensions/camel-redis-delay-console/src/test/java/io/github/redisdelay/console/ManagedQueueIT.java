@@ -100,8 +100,8 @@ class ManagedQueueIT extends ConsumerSideIT {
         receive("");
         schedule("c", "x");
         assertUnderWay(1);
-        assertThat(invoke(bean, "promote", "c")).isEqualTo("it is being delivered");
-        assertThat(invoke(bean, "cancel", "c")).startsWith("cancelled while it is being delivered");
+        assertThat(invoke(bean, "promote", "c")).isEqualTo("it is leased");
+        assertThat(invoke(bean, "cancel", "c")).startsWith("cancelled while it is leased");
         assertThat(stats().leased()).isZero();
         assertThatThrownBy(() -> invoke(bean, "cancel", "")).hasStackTraceContaining("id");
     }

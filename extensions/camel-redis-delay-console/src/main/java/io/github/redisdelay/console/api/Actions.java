@@ -74,7 +74,7 @@ final class Actions {
 
     private static ActionResult notDelayed(Seen seen, ChangeResult result) {
         return switch (result.previousState()) {
-            case LEASED -> new ActionResult("leased", shown(seen.id()) + " is being delivered: it was left alone.");
+            case LEASED -> new ActionResult("leased", shown(seen.id()) + " is leased: it was left alone.");
             case DEAD -> changed(seen, "has become a dead letter meanwhile, and was left alone");
             case FINISHED -> nothing(seen, "had been delivered or removed by then");
             default -> nothing(seen, "was not in the queue any more");
@@ -116,7 +116,7 @@ final class Actions {
         return done(queue, asked -> asked.admin().pause())
                 ? new ActionResult(
                         "done",
-                        "The queue is paused for all consumers everywhere. What is being delivered goes on; what becomes"
+                        "The queue is paused for all consumers everywhere. Leased messages go on; what becomes"
                                 + " due waits for Resume.")
                 : new ActionResult("nothing", "The queue was paused already.");
     }
@@ -167,7 +167,7 @@ final class Actions {
                     Kind.CHANGED,
                     shown(seen.id()) + " has changed since you saw it: "
                             + (now.state().equals(MessageViews.LEASED)
-                                    ? "it is being delivered by " + leaseOwner(found.get())
+                                    ? "it is leased by " + leaseOwner(found.get())
                                     : "it waits, and is due at " + Times.text(now.due()))
                             + ". Nothing was changed. Look at it again.",
                     now);

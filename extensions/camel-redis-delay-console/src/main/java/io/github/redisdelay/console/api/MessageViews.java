@@ -51,7 +51,7 @@ final class MessageViews {
      *
      * @param messageId of a dead letter, the id of its message; else the same as the id
      * @param deadAt when it was given up; null if it was not
-     * @param leaseEnd null if it is not being delivered, or is a dead letter
+     * @param leaseEnd null if it is not leased, or is a dead letter
      * @param attempts of a dead letter, how many deliveries its message had; 0 if nobody knows
      */
     public record Message(
@@ -156,7 +156,7 @@ final class MessageViews {
                         + "': it was delivered or removed, or was never there");
     }
 
-    /** A message that waits or is being delivered. */
+    /** A delayed or leased message. */
     Optional<StoredMessage> live(ObservedQueue queue, String id) {
         // Only a dead letter's id may be longer than an id can be.
         return id.getBytes(StandardCharsets.UTF_8).length > ScheduleRequest.MAX_ID_BYTES

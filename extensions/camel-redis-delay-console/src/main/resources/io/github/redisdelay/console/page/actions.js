@@ -51,7 +51,7 @@ export class Actions {
         this.message(queue, m, 'cancel', {
             title: ['Cancel ', name(m.id), '?'], verb: 'Cancel the message', danger: true,
             will: now => now.state === 'leased'
-                ? ['It is being delivered by ', name(now.leaseOwner || 'a consumer'),
+                ? ['It is leased by ', name(now.leaseOwner || 'a consumer'),
                     ' now. Its work goes on; its acknowledgement will count for nothing, and no redelivery follows.']
                 : 'It will never be delivered. It is removed with its body, and nobody can bring it back.'
         });
@@ -60,7 +60,7 @@ export class Actions {
     promote(queue, m) {
         this.message(queue, m, 'promote', {
             title: ['Deliver ', name(m.id), ' now?'], verb: 'Deliver now',
-            will: now => now.state === 'leased' ? 'It is being delivered already, and will be left alone.'
+            will: now => now.state === 'leased' ? 'It is leased already, and will be left alone.'
                 : 'It becomes due now. The next free consumer gets it, unless the queue is paused.'
         });
     }
@@ -72,7 +72,7 @@ export class Actions {
         const target = () => chosen === 'tomorrow' ? read(date + 'T09:00') : read(text);
         this.message(queue, m, 'reschedule', {
             title: ['Move ', name(m.id), '?'], verb: 'Move the message',
-            will: now => now.state === 'leased' ? 'It is being delivered now, and will be left alone.'
+            will: now => now.state === 'leased' ? 'It is leased now, and will be left alone.'
                 : ['It becomes due at the new time instead of ', at(now.due), '. Its attempts stay counted.'],
             fields: again => h('div', { class: 'move' },
                 choice('New time', options, chosen, value => { chosen = value; again(); }),
