@@ -79,10 +79,6 @@ class RedisDelayAutoConfigurationTest {
                             .returns(
                                     Map.of("codec", "json", "on-error", "raw"),
                                     RedisDelayConfiguration::getImportOptions);
-                    // By the module for imports, which is on the class path.
-                    assertThat(started.getBean(CamelContext.class)
-                                    .getEndpoint("redis-delay:a?operation=import&import.from=old"))
-                            .isNotNull();
                     assertThat(component(started, "redis-delay").isAutowiredEnabled())
                             .isFalse();
                 });
