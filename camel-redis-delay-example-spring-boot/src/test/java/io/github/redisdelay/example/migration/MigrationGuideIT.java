@@ -330,6 +330,17 @@ class MigrationGuideIT {
         awaitClosed("A-1");
     }
 
+    /** It reaches the module for imports, which is on the class path. */
+    @Test
+    void an_option_of_imports_as_a_property() {
+        ConfigurableApplicationContext application =
+                application("--camel.component.redis-delay.import-options.codec=json");
+        assertThat(application
+                        .getBean(CamelContext.class)
+                        .getEndpoint("redis-delay:orders?operation=import&import.from=old"))
+                .isNotNull();
+    }
+
     /** Sends as late as a thread does that stops at the one event or at the other. */
     static class LateSender implements DisposableBean {
 

@@ -311,12 +311,6 @@ class OrdersApplicationIT {
                 .anyMatch(key -> key.startsWith("shop:{orders}:"));
     }
 
-    @Test
-    void the_module_for_imports_is_found_on_the_class_path() {
-        assertThat(camel.getEndpoint("redis-delay:a?operation=import&import.from=old"))
-                .isNotNull();
-    }
-
     /** By a placeholder of Spring in the route. */
     @Test
     void the_payment_window_of_the_shop_holds_for_orders_without_one() throws Exception {
