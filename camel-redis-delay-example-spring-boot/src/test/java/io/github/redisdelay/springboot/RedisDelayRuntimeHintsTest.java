@@ -22,7 +22,7 @@ import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
-/** The starter's hints, tried here: the module for imports is on this class path, and not on that of the starter's tests. */
+/** Tried here, and not with the starter: here the module for imports is on the class path. */
 class RedisDelayRuntimeHintsTest {
 
     private static final String SERVICES = "META-INF/services/org/apache/camel/";
