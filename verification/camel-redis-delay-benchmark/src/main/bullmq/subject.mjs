@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * BullMQ as a subject of `rates`: measures a step for each line `KIND callers round` of its standard input, and says what
- * SubjectProcess reads.
+ * BullMQ as a subject of `rates` and `mixes`: measures a step for each line `KIND callers round` of its standard input,
+ * behind it in `mixes` a file, and says what SubjectProcess reads.
  *
  *     node --expose-gc subject.mjs redis://host:port quick
  */
@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue, Worker } from "bullmq";
 import Redis from "ioredis";
+import { mix } from "./mixes.mjs";
 
 const [address, quickly] = process.argv.slice(2);
 const { hostname: host, port } = new URL(address);
@@ -36,6 +37,7 @@ const kinds = {
     BATCHES: (queue) => scheduling(queue, 2, BATCH),
     FIFO: fifo,
     RANDOM: random,
+    MIX: mix({ body, begin, tell, fail, connection }),
 };
 
 /** Callers that wait for each answer. */
@@ -159,9 +161,9 @@ async function begin() {
     };
 }
 
-function tell(messages, { seconds, redisSeconds }) {
-    console.log(["measured", "rate", messages / seconds, "messages/s"].join("\t"));
-    console.log(["measured", "redis cpu", (redisSeconds * 1e6) / messages, "us/message"].join("\t"));
+function tell(messages, { seconds, redisSeconds }, of = "message") {
+    console.log(["measured", "rate", messages / seconds, `${of}s/s`].join("\t"));
+    console.log(["measured", "redis cpu", (redisSeconds * 1e6) / messages, `us/${of}`].join("\t"));
 }
 
 function fail(error) {
@@ -170,7 +172,7 @@ function fail(error) {
 }
 
 async function measure(line) {
-    const [kind, callers, round] = line.split(" ");
+    const [kind, callers, round, file] = line.split(" ");
     await control.flushall();
     globalThis.gc();
     await sleep(200);
@@ -180,7 +182,7 @@ async function measure(line) {
     });
     queue.on("error", fail);
     await queue.waitUntilReady();
-    await kinds[kind](queue, Number(callers));
+    await kinds[kind](queue, Number(callers), file);
     await queue.close();
     console.log("done");
 }

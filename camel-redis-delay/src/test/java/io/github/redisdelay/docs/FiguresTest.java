@@ -30,12 +30,18 @@ class FiguresTest {
             README.md ; kept up [|] #/s [|] #/s ; all ; sustained ; through Camel, RDelayedQueue
             README.md ; at 1 000/s, p99 [|] # ms [|] # ms ; rate=1000 ; p99 ; through Camel, RDelayedQueue
             README.md ; one caller[^|]* [|] #/s [|] #/s ; schedule callers=1 ; rate ; through Camel, RDelayedQueue
-            README.md ; 16 callers[^|]* [|] #/s [|] #/s ; schedule callers=16 ; rate ; through Camel, RDelayedQueue
+            README.md ; a shop.s mix[^|]*[|] #/s [|] #/s ; callers=16 shop ; rate ; through Camel, RDelayedQueue
             docs/operating.md ; takes about # bytes ; body=0 ; Redis memory ; through Camel
             docs/operating.md ; empty [|] # [|] ; body=0 ; Redis memory ; through Camel
             docs/operating.md ; text of 200 bytes [|] # [|] ; body=200 ; Redis memory ; through Camel
             docs/operating.md ; text of 2 000 bytes [|] # [|] ; body=2000 ; Redis memory ; through Camel
             docs/operating.md ; tried, # a second, was kept up ; all ; sustained ; through Camel
+            docs/scheduling.md ; about # µs of Redis ; callers=16 get ; redis cpu ; through Camel
+            docs/operating.md ; takes # µs of Redis ; callers=200 queues=200 evenly ; redis cpu ; queue layer
+            docs/operating.md ; on one queue it takes # µs ; callers=200 one queue ; redis cpu ; queue layer
+            docs/operating.md ; a queue take # µs ; callers=200 queues=200 bursts of 100 ; redis cpu ; queue layer
+            docs/operating.md ; # schedules a second by turns ; callers=200 queues=200 evenly ; rate ; queue layer
+            docs/operating.md ; instead of # on one ; callers=200 one queue ; rate ; queue layer
             docs/monitoring.md ; takes # ns without a registry ; Delivery.plain ; time ; queue layer
             docs/monitoring.md ; and # ns with that of Prometheus ; Delivery.measured ; time ; queue layer
             docs/monitoring.md ; allocates # bytes in both ; Delivery.measured ; allocated ; queue layer

@@ -57,7 +57,7 @@ class TranslatedReadmeTest {
             `waitForDisk`               | `waitForDisks`
             `getDelayedQueue`           | getDelayedQueue()
             mvn -B -ntp -T2 verify      | mvn verify
-            22 500/s                    | 22 600/s
+            7 700/s                     | 7 600/s
             4.22                        | 4.23
             30 s                        | 31 s
             (docs/guarantees.md)        | (docs/guarantees)

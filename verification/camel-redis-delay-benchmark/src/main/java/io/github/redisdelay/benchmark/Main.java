@@ -8,6 +8,7 @@ import io.github.redisdelay.benchmark.lateness.Lone;
 import io.github.redisdelay.benchmark.memory.Memory;
 import io.github.redisdelay.benchmark.rates.Mixed;
 import io.github.redisdelay.benchmark.rates.Mixes;
+import io.github.redisdelay.benchmark.rates.Queues;
 import io.github.redisdelay.benchmark.rates.RateSteps;
 import io.github.redisdelay.benchmark.rates.Rates;
 import io.github.redisdelay.benchmark.rates.Scale;
@@ -30,7 +31,7 @@ import java.util.stream.Stream;
  * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all but
  * {@code bounds}; {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between
  * clients and Redis in each direction, such as {@code 0.5ms}, empty for none; {@code benchmark.contenders} what else
- * {@code rates} measures, {@code bullmq} and {@code beanstalkd} with a comma between, empty for neither;
+ * {@code rates} measures, and {@code mixes} of {@code bullmq}: {@code bullmq} and {@code beanstalkd} with a comma between, empty for neither;
  * {@code benchmark.report} the folder of the report; {@code redis.server} the binary of the server, empty to search for
  * one.
  */
@@ -55,9 +56,9 @@ public final class Main {
                     "-Dbenchmark.contenders cannot be measured over -Dbenchmark.link: leave one of them out");
         }
         if (!contenders.isEmpty()
-                && chosen.stream().noneMatch(experiment -> experiment.name().equals(RateSteps.RATES))) {
-            throw new IllegalArgumentException("-Dbenchmark.contenders is about the experiment " + RateSteps.RATES
-                    + ": add it to -Dbenchmark.only, or leave the contenders out");
+                && chosen.stream().map(Experiment::name).noneMatch(List.of(RateSteps.RATES, Mixes.MIXES)::contains)) {
+            throw new IllegalArgumentException("-Dbenchmark.contenders is about the experiments " + RateSteps.RATES
+                    + " and " + Mixes.MIXES + ": add one to -Dbenchmark.only, or leave the contenders out");
         }
         Map<String, String> others = OtherQueues.prepare(contenders);
         List<String> failed = new ArrayList<>();
@@ -87,13 +88,14 @@ public final class Main {
         System.exit(failed.isEmpty() ? 0 : 1);
     }
 
-    /** @param others what {@code rates} measures in addition */
+    /** @param others what {@code rates} and {@code mixes} measure in addition */
     private static List<Experiment> chosen(String only, List<String> others) {
         List<Experiment> usual = List.of(
                 Rates.all(others),
                 Rates.overLink(),
                 new Mixed(),
-                new Mixes(),
+                new Mixes(others),
+                new Queues(),
                 new Scale(),
                 new Recovery(),
                 new Lateness(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.benchmark;
 
-import io.github.redisdelay.benchmark.rates.RateSteps.Step;
+import io.github.redisdelay.benchmark.rates.Mixes;
 import io.github.redisdelay.benchmark.rates.Rates;
 import io.github.redisdelay.benchmark.server.Link;
 import io.github.redisdelay.benchmark.server.OtherQueues;
@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A subject of {@link Rates} in a process of its own. What it does is in {@link SubjectProcessMain}, and for BullMQ in
+ * A subject of {@link Rates} or {@link Mixes} in a process of its own. What it does is in {@link SubjectProcessMain}, and for BullMQ in
  * {@code subject.mjs}. One thread at a time.
  */
 public final class SubjectProcess implements AutoCloseable {
@@ -62,9 +62,11 @@ public final class SubjectProcess implements AutoCloseable {
 
     /**
      * Has a step measured. Other lines that the process prints meanwhile are printed here.
+     *
+     * @param step its kind, callers and round, with spaces between, and what else the kind needs
      */
-    public List<Measured> measure(Step step, int round) throws IOException {
-        input.write(step.kind() + " " + step.callers() + " " + round);
+    public List<Measured> measure(String step) throws IOException {
+        input.write(step);
         input.newLine();
         input.flush();
         List<Measured> measured = new ArrayList<>();
@@ -79,8 +81,8 @@ public final class SubjectProcess implements AutoCloseable {
                 System.out.println(line);
             }
         }
-        throw new IOException("The process of " + subject + " has ended in " + step.parameter() + " of round " + round
-                + "; what it said stands above");
+        throw new IOException(
+                "The process of " + subject + " has ended in step " + step + "; what it said stands above");
     }
 
     @Override

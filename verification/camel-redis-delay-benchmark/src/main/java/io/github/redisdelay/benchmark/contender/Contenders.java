@@ -43,11 +43,7 @@ public final class Contenders implements AutoCloseable {
         if (subject.equals(Subject.BEANSTALKD)) {
             return new BeanstalkdContender();
         }
-        RedissonClient redisson = clients.computeIfAbsent(
-                subject,
-                any -> subject.equals(Subject.CAMEL)
-                        ? environment.newComponentsRedisson(link)
-                        : environment.newRedisson(link));
+        RedissonClient redisson = client(subject);
         return switch (subject) {
             case Subject.CAMEL -> new CamelContender(redisson, queue, look.queue(queue));
             case Subject.QUEUE -> new QueueContender(redisson, queue);
@@ -62,6 +58,27 @@ public final class Contenders implements AutoCloseable {
                 new BareClientContender(subject, redisson, queue, BareScripts.SAFE, true);
             default -> throw new IllegalArgumentException("No such subject: " + subject);
         };
+    }
+
+    /** The same for requests of different kinds: ours, {@code RDelayedQueue}, or bare scripts. */
+    public Requests requests(String subject) throws Exception {
+        String queue = "bench-" + QUEUES.incrementAndGet();
+        RedissonClient redisson = client(subject);
+        return switch (subject) {
+            case Subject.CAMEL -> new CamelRequests(redisson, queue, look.queue(queue));
+            case Subject.QUEUE -> new QueueRequests(redisson, queue);
+            case Subject.FLOOR -> new BareRequests(redisson, environment.control());
+            case Subject.RDELAYEDQUEUE -> new RDelayedQueueRequests(redisson, queue, environment.control());
+            default -> throw new IllegalArgumentException("No such subject: " + subject);
+        };
+    }
+
+    private RedissonClient client(String subject) {
+        return clients.computeIfAbsent(
+                subject,
+                any -> subject.equals(Subject.CAMEL)
+                        ? environment.newComponentsRedisson(link)
+                        : environment.newRedisson(link));
     }
 
     @Override

@@ -5,13 +5,11 @@ import io.github.redisdelay.benchmark.InFlight;
 import io.github.redisdelay.benchmark.Subject;
 import io.github.redisdelay.queue.DueTime;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.RBlockingQueue;
 import org.redisson.api.RDelayedQueue;
-import org.redisson.api.RQueue;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
@@ -19,9 +17,6 @@ import org.redisson.client.codec.ByteArrayCodec;
 /** {@code RDelayedQueue} of Redisson and one thread that takes from its destination, all with their own settings. */
 @SuppressWarnings("deprecation") // it is what many use nevertheless
 public final class RDelayedQueueContender implements Contender {
-
-    /** Wakes a consumer that is to stop. */
-    private static final byte[] LAST = {0};
 
     private final RedissonClient look;
     private final RBlockingQueue<byte[]> destination;
@@ -74,49 +69,7 @@ public final class RDelayedQueueContender implements Contender {
 
     @Override
     public Consumption consume(Arrivals arrivals) {
-        Taker taker = new Taker(arrivals);
-        taker.start();
-        return taker;
-    }
-
-    private final class Taker extends Thread implements Consumption {
-
-        private final Arrivals arrivals;
-        private volatile boolean stopped;
-        private volatile Throwable failure;
-
-        Taker(Arrivals arrivals) {
-            super("taker");
-            setDaemon(true);
-            this.arrivals = arrivals;
-        }
-
-        @Override
-        public void run() {
-            try {
-                while (!stopped) {
-                    byte[] body = destination.take();
-                    if (!Arrays.equals(body, LAST)) {
-                        arrivals.arrived(body);
-                    }
-                }
-            } catch (Throwable e) {
-                failure = e;
-            }
-        }
-
-        /** Without a timeout or an interrupt, by which it would lose a message that was on its way. */
-        @Override
-        public void close() throws Exception {
-            stopped = true;
-            RQueue<byte[]> same = look.getQueue(destination.getName(), ByteArrayCodec.INSTANCE);
-            same.offer(LAST);
-            join();
-            same.remove(LAST);
-            if (failure != null) {
-                throw new IllegalStateException("The consumer of RDelayedQueue failed", failure);
-            }
-        }
+        return Taker.start(destination, look, arrivals::arrived);
     }
 
     /** The number of messages that have come to the destination. */

@@ -4,239 +4,172 @@ package io.github.redisdelay.benchmark.rates;
 import io.github.redisdelay.benchmark.Environment;
 import io.github.redisdelay.benchmark.Experiment;
 import io.github.redisdelay.benchmark.Figures;
-import io.github.redisdelay.benchmark.InFlight;
 import io.github.redisdelay.benchmark.Subject;
-import io.github.redisdelay.benchmark.contender.BareChanges;
-import io.github.redisdelay.queue.ClientOptions;
-import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.DelayQueueConsumer;
-import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.ScheduleRequest;
-import io.github.redisdelay.queue.Settlement;
-import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.benchmark.SubjectProcess;
+import io.github.redisdelay.benchmark.Waiting;
+import io.github.redisdelay.benchmark.contender.Contender.Consumption;
+import io.github.redisdelay.benchmark.contender.Contenders;
+import io.github.redisdelay.benchmark.contender.Deliveries;
+import io.github.redisdelay.benchmark.contender.Requests;
+import io.github.redisdelay.benchmark.rates.Work.Request;
+import io.github.redisdelay.benchmark.server.Link;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.redisson.api.RedissonClient;
 
 /**
- * Requests of different kinds beside one kind alone, by one client of the queue layer: schedules and cancels of other
- * messages, acknowledgements and returns.
+ * Requests of different kinds beside one kind alone: schedules and cancels of other messages, acknowledgements and
+ * returns, look-ups, and all that a shop asks for.
  */
 public final class Mixes implements Experiment {
 
-    private static final int UNDER_WAY = 2_000;
-    private static final int CALLERS = 16;
-    private static final Duration FAR = Duration.ofHours(1);
-    private static final byte[] BODY = Environment.body(100);
-    private static final byte[] FAILURE = new byte[300];
+    public static final String MIXES = "mixes";
 
-    /** How {@link ConsumerOptions} were when mixed deliveries were first measured: fewer than fill a call. */
-    private static final ConsumerOptions CONSUMER =
-            ConsumerOptions.DEFAULTS.withConcurrentConsumers(50).withMaximumVisibilityExtension(FAR);
+    private static final Duration LIMIT = Duration.ofMinutes(1);
 
+    private static final List<String> OURS = List.of(Subject.CAMEL, Subject.QUEUE);
+    private static final List<String> SHOPS = List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE);
+    private static final List<String> PRODUCERS =
+            List.of(Subject.CAMEL, Subject.QUEUE, Subject.RDELAYEDQUEUE, Subject.FLOOR);
+    private static final List<String> CONSUMERS = List.of(Subject.CAMEL, Subject.QUEUE, Subject.FLOOR);
+
+    /** {@code RDelayedQueue} cannot return a delivery, and looks for what is looked up as for what is cancelled. */
     private static final List<Step> STEPS = List.of(
-            new Step("async=2000 schedule", Mixes::producer, 0, 0),
-            new Step("async=2000 cancel", Mixes::producer, 0, 100),
-            new Step("async=2000 schedule and cancel 1:1", Mixes::producer, 0, 50),
-            new Step("async=2000 schedule and cancel 10:1", Mixes::producer, 0, 9),
-            new Step("callers=16 schedule", Mixes::producer, CALLERS, 0),
-            new Step("callers=16 cancel", Mixes::producer, CALLERS, 100),
-            new Step("callers=16 schedule and cancel 1:1", Mixes::producer, CALLERS, 50),
-            new Step("deliver acknowledge", Mixes::consumer, 0, 0),
-            new Step("deliver return", Mixes::consumer, 0, 1),
-            new Step("deliver acknowledge and return 1:1", Mixes::consumer, 0, 2),
-            new Step("deliver acknowledge and return 9:1", Mixes::consumer, 0, 10));
+            new Step("async=2000 schedule", Way.PRODUCER, 0, 0, PRODUCERS),
+            new Step("async=2000 cancel", Way.PRODUCER, 0, 100, PRODUCERS),
+            new Step("async=2000 schedule and cancel 1:1", Way.PRODUCER, 0, 50, PRODUCERS),
+            new Step("async=2000 schedule and cancel 10:1", Way.PRODUCER, 0, 9, CONSUMERS),
+            new Step("callers=16 schedule", Way.PRODUCER, 16, 0, PRODUCERS),
+            new Step("callers=16 cancel", Way.PRODUCER, 16, 100, PRODUCERS),
+            new Step("callers=16 schedule and cancel 1:1", Way.PRODUCER, 16, 50, PRODUCERS),
+            new Step("callers=16 get", Way.READER, 16, 0, OURS),
+            new Step("callers=64 get", Way.READER, 64, 0, OURS),
+            new Step("deliver acknowledge", Way.CONSUMER, 0, 0, CONSUMERS),
+            new Step("deliver return", Way.CONSUMER, 0, 1, CONSUMERS),
+            new Step("deliver acknowledge and return 1:1", Way.CONSUMER, 0, 2, CONSUMERS),
+            new Step("deliver acknowledge and return 9:1", Way.CONSUMER, 0, 10, CONSUMERS),
+            new Step("async=2000 shop", Way.SHOP, 0, 0, SHOPS),
+            new Step("callers=16 shop", Way.SHOP, 16, 0, SHOPS));
+
+    private final boolean bullMq;
+
+    private enum Way {
+        PRODUCER,
+        READER,
+        CONSUMER,
+        SHOP
+    }
 
     /**
      * A mix.
      *
-     * @param callers how many wait for each answer; 0 if {@value #UNDER_WAY} are under way
+     * @param callers how many wait for each answer; 0 if 2 000 requests are under way
      * @param share percent of cancels; of a consumer, it returns each so manieth delivery, 0 for none
      */
-    private record Step(String parameter, Way way, int callers, int share) {}
+    private record Step(String parameter, Way way, int callers, int share, List<String> subjects) {
 
-    @FunctionalInterface
-    private interface Way {
-        /** Makes so many requests, of which the first ones have been prepared. Returns the nanoseconds. */
-        long run(Step step, Queue queue, int requests, Runnable begin) throws Exception;
+        Work work(String subject, boolean quick, int round) {
+            int requests = requests(subject, quick);
+            return switch (way) {
+                case PRODUCER -> Work.producer(requests, share);
+                case READER -> Work.reader(requests);
+                case CONSUMER -> Work.consumer(requests, share);
+                case SHOP -> Work.shop(requests / 2, round);
+            };
+        }
+
+        private int requests(String subject, boolean quick) {
+            if (quick || subject.equals(Subject.RDELAYEDQUEUE)) {
+                return 2_000; // it searches its list for what is cancelled
+            }
+            return subject.equals(Subject.BULLMQ) ? 10_000 : callers > 0 ? 30_000 : 60_000;
+        }
     }
 
-    /** One of the subjects. */
-    private interface Queue {
-        CompletableFuture<?> schedule(String id, Duration delay);
-
-        CompletableFuture<?> cancel(String id);
-
-        /** Acknowledges so many deliveries, and returns each so manieth with a failure, none for 0. */
-        void deliver(int messages, int share) throws Exception;
+    /** @param others the names of other queues to be measured; only BullMQ can be */
+    public Mixes(Collection<String> others) {
+        bullMq = others.contains(Subject.BULLMQ);
     }
 
     @Override
     public String name() {
-        return "mixes";
+        return MIXES;
     }
 
     @Override
     public void run(Environment environment, Figures figures) throws Exception {
-        RedissonClient redisson = environment.newRedisson();
-        try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+        try (Contenders contenders = new Contenders(environment);
+                Link link = Link.to(environment, Duration.ZERO);
+                SubjectProcess node = bullMq ? SubjectProcess.start(environment, link, MIXES, Subject.BULLMQ) : null) {
             for (int round = environment.quick() ? 1 : 0; round <= environment.rounds(); round++) { // 0 warms up
                 List<Step> steps = new ArrayList<>(STEPS);
-                Collections.rotate(steps, round);
+                Collections.rotate(steps, round - 1); // in their order at first, as in the report
                 for (Step step : steps) {
-                    Queue ours = layer(client.queue("mixes"));
-                    measure(step, environment, Subject.QUEUE, ours, round == 0 ? null : figures, round);
-                    Queue bare = bare(new BareChanges(redisson));
-                    measure(step, environment, Subject.FLOOR, bare, round == 0 ? null : figures, round);
-                }
-            }
-        } finally {
-            redisson.shutdown();
-        }
-    }
-
-    private void measure(Step step, Environment environment, String subject, Queue queue, Figures figures, int round)
-            throws Exception {
-        int requests = environment.quick() ? 5_000 : step.callers() > 0 ? 30_000 : 60_000;
-        environment.clear();
-        double[] before = new double[2];
-        long nanos = step.way().run(step, queue, requests, () -> {
-            before[0] = environment.redisCpuSeconds();
-            before[1] = calls(environment);
-        });
-        double cpu = environment.redisCpuSeconds() - before[0];
-        double calls = calls(environment) - before[1];
-        if (figures != null) {
-            figures.add(name(), subject, step.parameter(), round, "rate", requests * 1e9 / nanos, "requests/s");
-            figures.add(name(), subject, step.parameter(), round, "script calls", calls / requests, "per request");
-            figures.add(name(), subject, step.parameter(), round, "redis cpu", cpu * 1e6 / requests, "µs");
-        }
-    }
-
-    /** The number of script calls that the server has executed. */
-    private static double calls(Environment environment) {
-        String stats = environment.info("commandstats").getOrDefault("cmdstat_evalsha", "calls=0,");
-        return Double.parseDouble(stats.substring("calls=".length(), stats.indexOf(',')));
-    }
-
-    /** Schedules; some of the requests cancel what was scheduled before. */
-    private static long producer(Step step, Queue queue, int requests, Runnable begin) throws Exception {
-        all(requests, i -> queue.schedule("old" + i, FAR));
-        begin.run();
-        long start = System.nanoTime();
-        Requests next = i -> (i * 37) % 100 < step.share() ? queue.cancel("old" + i) : queue.schedule("new" + i, FAR);
-        if (step.callers() == 0) {
-            all(requests, next);
-            return System.nanoTime() - start;
-        }
-        AtomicInteger number = new AtomicInteger();
-        ExecutorService callers = Executors.newFixedThreadPool(step.callers());
-        try {
-            List<Future<?>> ends = new ArrayList<>();
-            for (int c = 0; c < step.callers(); c++) {
-                ends.add(callers.submit(() -> {
-                    for (int i = number.getAndIncrement(); i < requests; i = number.getAndIncrement()) {
-                        next.make(i).join();
+                    for (String subject : step.subjects()) {
+                        measure(step, subject, environment, contenders, figures, round);
                     }
-                }));
-            }
-            for (Future<?> end : ends) {
-                end.get(1, TimeUnit.MINUTES);
-            }
-            return System.nanoTime() - start;
-        } finally {
-            callers.shutdownNow();
-        }
-    }
-
-    /** Acknowledges deliveries; some of them are returned with a failure. */
-    private static long consumer(Step step, Queue queue, int requests, Runnable begin) throws Exception {
-        all(requests, i -> queue.schedule("m" + i, Duration.ZERO));
-        begin.run();
-        long start = System.nanoTime();
-        queue.deliver(requests, step.share());
-        return System.nanoTime() - start;
-    }
-
-    private static Queue layer(DelayQueue queue) {
-        return new Queue() {
-            @Override
-            public CompletableFuture<?> schedule(String id, Duration delay) {
-                return queue.schedule(ScheduleRequest.of(id, BODY, DueTime.after(delay)))
-                        .result();
-            }
-
-            @Override
-            public CompletableFuture<?> cancel(String id) {
-                return queue.cancel(id).result();
-            }
-
-            @Override
-            public void deliver(int messages, int share) throws Exception {
-                ExecutorService threads = Executors.newFixedThreadPool(8);
-                InFlight finished = new InFlight(messages);
-                for (int i = 0; i < messages; i++) {
-                    finished.begin();
+                    if (node != null && step.way() != Way.READER) {
+                        measureBullMq(step, node, environment, figures, round);
+                    }
                 }
-                AtomicInteger number = new AtomicInteger();
-                DelayQueueConsumer consumer = queue.consume(CONSUMER, threads, delivery -> {
-                    boolean fails = share > 0 && number.incrementAndGet() % share == 0;
-                    (fails
-                                    ? delivery.settle(new Settlement.Retry(FAR, FAILURE))
-                                    : delivery.settle(Settlement.ACKNOWLEDGE))
-                            .outcome()
-                            .whenComplete((result, error) -> finished.end(error));
-                });
-                finished.awaitAll();
-                consumer.stop(true);
-                threads.shutdown();
             }
-        };
-    }
-
-    private static Queue bare(BareChanges changes) {
-        return new Queue() {
-            @Override
-            public CompletableFuture<?> schedule(String id, Duration delay) {
-                return changes.schedule(id, BODY, micros(delay));
-            }
-
-            @Override
-            public CompletableFuture<?> cancel(String id) {
-                return changes.cancel(id);
-            }
-
-            @Override
-            public void deliver(int messages, int share) throws Exception {
-                changes.deliver(messages, number -> share > 0 && number % share == 0, FAILURE, micros(FAR));
-            }
-        };
-    }
-
-    private static long micros(Duration delay) {
-        return 1_000 * (System.currentTimeMillis() + delay.toMillis());
-    }
-
-    @FunctionalInterface
-    private interface Requests {
-        CompletableFuture<?> make(int number);
-    }
-
-    private static void all(int requests, Requests make) throws Exception {
-        InFlight inFlight = new InFlight(UNDER_WAY);
-        for (int i = 0; i < requests; i++) {
-            inFlight.begin();
-            make.make(i).whenComplete((result, error) -> inFlight.end(error));
         }
-        inFlight.awaitAll();
+    }
+
+    private static void measure(
+            Step step, String subject, Environment environment, Contenders contenders, Figures figures, int round)
+            throws Exception {
+        Work work = step.work(subject, environment.quick(), round);
+        environment.clear();
+        try (Requests requests = contenders.requests(subject)) {
+            Calls.underWay(work.before().size(), i -> {
+                Request request = work.before().get(i);
+                return requests.send(request.kind(), request.number());
+            });
+            Deliveries deliveries = new Deliveries(work.messages(), work.deliveries(), work.failsOnce());
+            Calls calls = Calls.begin(environment);
+            try (Consumption consumption =
+                    work.deliveries() > 0 ? requests.consume(work.redeliveryDelay(), deliveries) : () -> {}) {
+                make(work.measured(), step.callers(), requests);
+                if (work.deliveries() > 0) {
+                    deliveries.await(LIMIT);
+                }
+                Waiting.until(
+                        LIMIT, subject + " holds " + work.left() + " messages", () -> requests.holds(work.left()));
+                calls.end(figures, MIXES, subject, step.parameter(), round, work.size());
+            }
+        }
+    }
+
+    private static void make(List<Request> measured, int callers, Requests requests) throws Exception {
+        if (callers > 0) {
+            Calls.waiting(callers, measured.size(), i -> {
+                requests.call(measured.get(i).kind(), measured.get(i).number());
+            });
+        } else {
+            Calls.underWay(
+                    measured.size(),
+                    i -> requests.send(measured.get(i).kind(), measured.get(i).number()));
+        }
+    }
+
+    private static void measureBullMq(
+            Step step, SubjectProcess node, Environment environment, Figures figures, int round) throws Exception {
+        Path file = step.work(Subject.BULLMQ, environment.quick(), round).write();
+        for (SubjectProcess.Measured measured : node.measure("MIX " + step.callers() + " " + round + " " + file)) {
+            if (round > 0) {
+                figures.add(
+                        MIXES,
+                        Subject.BULLMQ,
+                        step.parameter(),
+                        round,
+                        measured.metric(),
+                        measured.value(),
+                        measured.unit());
+            }
+        }
     }
 }

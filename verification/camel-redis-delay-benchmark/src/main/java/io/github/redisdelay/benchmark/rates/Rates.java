@@ -98,7 +98,8 @@ public final class Rates implements Experiment {
                 if (!isMeasured(step, subject, round)) {
                     continue;
                 }
-                for (SubjectProcess.Measured measured : processes.get(subject).measure(step, round)) {
+                for (SubjectProcess.Measured measured :
+                        processes.get(subject).measure(step.kind() + " " + step.callers() + " " + round)) {
                     if (figures != null) {
                         figures.add(
                                 name(),

@@ -33,13 +33,14 @@ final class Plots {
         switch (experiment) {
             case "rates" -> plots.rates();
             case "mixed" -> plots.mixed();
+            case "mixes" -> plots.mixes();
             case "scale" -> plots.scale();
             case "lateness" -> plots.lateness();
             case "lone" -> plots.lone();
             case "fleet" -> plots.fleet();
             case "recovery" -> plots.recovery();
             case "memory" -> plots.memory();
-            case "jmh", "link", "bounds", "mixes" -> {} // the table says it all
+            case "jmh", "link", "bounds", "queues" -> {} // the table says it all
             default -> plots.everything();
         }
         return plots.drawn;
@@ -88,6 +89,18 @@ final class Plots {
                 offered,
                 "offered",
                 points("redis cpu", name -> true, Point::series, all));
+    }
+
+    private void mixes() throws IOException {
+        List<Point> mixed = points(
+                "rate",
+                name -> name.endsWith("shop") || name.endsWith(" 1:1") || name.endsWith(" 9:1"),
+                Point::series,
+                name -> name.replace("async=2000", "2 000 under way:")
+                        .replace("callers=16", "16 callers:")
+                        .replace("shop", "a shop's mix")
+                        .replace(" and ", ", "));
+        bars("mixes", "Requests of different kinds", "requests/s", true, mixed);
     }
 
     private void recovery() throws IOException {

@@ -92,6 +92,13 @@ final class Targets {
         mix(80, "callers=16 ", "schedule", "cancel", 1);
         mix(80, "deliver ", "acknowledge", "return", 1);
         mix(92, "deliver ", "acknowledge", "return", 9);
+        for (String mix : List.of("async=2000 schedule and cancel 1:1", "async=2000 shop")) {
+            targets.add(Target.atLeast(
+                    8,
+                    "",
+                    mix + ": requests for each script call",
+                    ratio(OptionalDouble.of(1), median("mixes", QUEUE, mix, "script calls"), 1)));
+        }
     }
 
     /** Or nine tenths of the ratio that bare scripts reach: a kind that Redis works on for longer slows down any mix. */

@@ -73,7 +73,7 @@ public final class OtherQueues {
 
     private static String installBullMq() throws IOException, InterruptedException {
         Files.createDirectories(BULLMQ);
-        for (String file : List.of("package.json", "subject.mjs")) {
+        for (String file : List.of("package.json", "subject.mjs", "mixes.mjs")) {
             Files.writeString(BULLMQ.resolve(file), Files.readString(BULLMQ_SOURCE.resolve(file)));
         }
         output(BULLMQ, program("npm"), "install", "--no-audit", "--no-fund", "--no-package-lock");
