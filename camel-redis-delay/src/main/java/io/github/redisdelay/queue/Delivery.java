@@ -51,6 +51,14 @@ public interface Delivery {
     /** The time when the first delivery was due, in microseconds since the epoch by the Redis server's clock. */
     long firstDueMicros();
 
+    /**
+     * The rule of a recurring schedule, of which this is a run, for {@link Schedule#parse}; of a dead letter, that of the run that
+     * was given up; null if it is none. The first due time is the run's own; the next one follows it or the time of its end.
+     */
+    default String rule() {
+        return null;
+    }
+
     /** The time when it was claimed, in microseconds since the epoch by the Redis server's clock. */
     long claimedMicros();
 

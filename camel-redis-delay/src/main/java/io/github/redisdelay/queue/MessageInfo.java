@@ -14,6 +14,8 @@ package io.github.redisdelay.queue;
  * @param redeliveryReason why its latest delivery was no first one, or why the next one will not be
  * @param priority 0 to 9; of a dead letter, the one with which it is redriven
  * @param lastFailure what the last failed delivery left; empty if there was none. Not a copy.
+ * @param rule of a recurring schedule, for {@link Schedule#parse}, and of the dead letter of a run; null if it is none
+ * @param runsGivenUp how many runs of the schedule were given up; of a dead letter up to this one; 0 if it is none
  */
 public record MessageInfo(
         String id,
@@ -24,4 +26,6 @@ public record MessageInfo(
         int attempts,
         RedeliveryReason redeliveryReason,
         int priority,
-        byte[] lastFailure) {}
+        byte[] lastFailure,
+        String rule,
+        int runsGivenUp) {}

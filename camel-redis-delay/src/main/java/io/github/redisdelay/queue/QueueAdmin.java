@@ -65,8 +65,17 @@ public interface QueueAdmin {
      */
     CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit);
 
-    /** Removes all delayed messages, in slices, as {@link #promoteAll(Predicate, long)}. */
-    CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit);
+    /** Removes all delayed messages but recurring schedules, in slices, as {@link #promoteAll(Predicate, long)}. */
+    default CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
+        return cancelAll(which, limit, false);
+    }
+
+    /**
+     * Removes all delayed messages, in slices, as {@link #promoteAll(Predicate, long)}.
+     *
+     * @param schedules whether recurring schedules are removed, too; otherwise they are spared
+     */
+    CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit, boolean schedules);
 
     /**
      * Moves all dead letters that are not leased of this queue back into it, in slices, as {@link #promoteAll(Predicate, long)}.

@@ -168,6 +168,11 @@ public final class Schedule {
         throw new IllegalArgumentException("rule '" + ShownId.of(text) + "' is of no kind that this version knows");
     }
 
+    /** Returns whether its times are a grid of equal intervals, which begins with the first run. */
+    public boolean isGrid() {
+        return interval > 0;
+    }
+
     /** The rule as it is stored, and shown: {@code every 15m}, {@code cron 0 2 * * * Europe/Berlin}. */
     public String encode() {
         return text;

@@ -28,6 +28,10 @@ public final class ScheduleRequest {
     private final ClaimId supersedes;
     private final int priority;
     private final long maximumQueueLength;
+    private final Recurrence recurrence;
+
+    /** What makes it a recurring schedule. */
+    private record Recurrence(Schedule schedule, long declaredMicros) {}
 
     private ScheduleRequest(
             String id,
@@ -36,7 +40,8 @@ public final class ScheduleRequest {
             DuplicatePolicy onDuplicate,
             ClaimId supersedes,
             int priority,
-            long maximumQueueLength) {
+            long maximumQueueLength,
+            Recurrence recurrence) {
         this.id = id;
         this.due = Objects.requireNonNull(due, "due");
         this.body = Objects.requireNonNull(body, "body");
@@ -44,6 +49,7 @@ public final class ScheduleRequest {
         this.supersedes = supersedes;
         this.priority = priority;
         this.maximumQueueLength = maximumQueueLength;
+        this.recurrence = recurrence;
     }
 
     /**
@@ -57,7 +63,7 @@ public final class ScheduleRequest {
         if (id != null) {
             checkId(id, MAX_ID_BYTES);
         }
-        return new ScheduleRequest(id, due, body, DuplicatePolicy.REJECT, null, 0, 0);
+        return new ScheduleRequest(id, due, body, DuplicatePolicy.REJECT, null, 0, 0, null);
     }
 
     /**
@@ -67,7 +73,7 @@ public final class ScheduleRequest {
     public ScheduleRequest withOnDuplicate(DuplicatePolicy policy) {
         return policy == onDuplicate
                 ? this
-                : new ScheduleRequest(id, due, body, policy, supersedes, priority, maximumQueueLength);
+                : new ScheduleRequest(id, due, body, policy, supersedes, priority, maximumQueueLength, recurrence);
     }
 
     /**
@@ -79,7 +85,7 @@ public final class ScheduleRequest {
     public ScheduleRequest superseding(ClaimId claim) {
         return claim == supersedes
                 ? this
-                : new ScheduleRequest(id, due, body, onDuplicate, claim, priority, maximumQueueLength);
+                : new ScheduleRequest(id, due, body, onDuplicate, claim, priority, maximumQueueLength, recurrence);
     }
 
     /** The same message with a priority, 0 to {@value #MAX_PRIORITY}: among due messages, the highest is delivered first. */
@@ -87,7 +93,7 @@ public final class ScheduleRequest {
         checkPriority(number);
         return number == priority
                 ? this
-                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, number, maximumQueueLength);
+                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, number, maximumQueueLength, recurrence);
     }
 
     /**
@@ -98,7 +104,52 @@ public final class ScheduleRequest {
         checkMaximumQueueLength(limit);
         return limit == maximumQueueLength
                 ? this
-                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, limit);
+                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, limit, recurrence);
+    }
+
+    /**
+     * The same message as a recurring schedule: it is never finished, and after each run it is delayed until the next time of the
+     * rule. A new schedule has its first run at the first time of the rule that is not before {@link #due()}; an interval counts
+     * from there, and where that is now, the first run is due after one interval. As clocks differ, a first run within the next
+     * minute may be left out. The policy for an id in use does not matter:
+     *
+     * <ul>
+     *   <li>The same rule changes no time; another body is taken over. The result is {@link ScheduleOutcome#IGNORED}. But if a
+     *       wrong clock has put the next run beyond the next times of the rule, it is put right.
+     *   <li>Another rule is {@link ScheduleOutcome#REPLACED}: the next run is due at its first time.
+     *   <li>A run that is under way goes on under its lease.
+     *   <li>A message with this id that is no schedule is replaced.
+     * </ul>
+     *
+     * @param rule at which times it is due
+     * @param declaredMicros when the caller declared it first, as {@link ScheduleResult#scheduledMicros()} said then: if others
+     *     have declared the id since with another rule or body, nothing is changed. 0 to declare it now
+     * @throws IllegalStateException without an id
+     */
+    public ScheduleRequest recurring(Schedule rule, long declaredMicros) {
+        if (id == null) {
+            throw new IllegalStateException(
+                    "a recurring schedule needs an id, by which it is declared again and cancelled");
+        }
+        return new ScheduleRequest(
+                id,
+                due,
+                body,
+                DuplicatePolicy.IGNORE,
+                null,
+                priority,
+                maximumQueueLength,
+                new Recurrence(rule, declaredMicros));
+    }
+
+    /** The rule of a recurring schedule, or null. */
+    public Schedule schedule() {
+        return recurrence == null ? null : recurrence.schedule;
+    }
+
+    /** When the recurring schedule was declared first; 0 for now. */
+    public long declaredMicros() {
+        return recurrence == null ? 0 : recurrence.declaredMicros;
     }
 
     public String id() {

@@ -6,7 +6,9 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The end of a delivery, for {@link Delivery#settle}. Times are those of {@link DueTime#toMicros}, and a time that is out of
+ * The end of a delivery, for {@link Delivery#settle}. A run of a recurring schedule leaves the schedule in its queue however it
+ * ends, until the next time of the rule: {@link Acknowledge} and {@link Drop} without more, {@link DeadLetter} with a dead letter
+ * that takes the place of an older one that waits, and periods for which the id stays a duplicate do not count. Times are those of {@link DueTime#toMicros}, and a time that is out of
  * its range is an {@code IllegalArgumentException}.
  */
 public sealed interface Settlement {
@@ -44,7 +46,8 @@ public sealed interface Settlement {
     }
 
     /**
-     * Failed: the message is due again after a delay.
+     * Failed: the message is due again after a delay. A run of a recurring schedule that would be due at the next time of its rule
+     * or later is given up instead, as by {@link DeadLetter}: {@link Delivery#deadLetterId()} is known then.
      *
      * @param failure what to keep about the failure, for {@link Delivery#lastFailure()}
      */

@@ -140,15 +140,16 @@ public abstract class RealQueueIT {
         ClaimRequest request = new ClaimRequest(
                 FakeHost.randomClaimId(), 3_600_000_000L, messages, ended, false, 1, ClaimRequest.NO_BATCH);
         ClaimReply reply = get(with.claim(request, new CompletableFuture<>()));
+        FakeTimers timers = new FakeTimers();
         return reply.messages().stream()
                 .map(m -> new ClaimedDelivery(
                         ((RedisDelayQueue) from).partitions().get(0),
                         m,
                         request.claimId(),
                         reply.timeMicros(),
-                        0,
-                        0,
-                        new FakeTimers(),
+                        timers.nanoTime(),
+                        timers.nanoTime(),
+                        timers,
                         (d, worked) -> {}))
                 .toList();
     }

@@ -34,7 +34,7 @@ public final class Envelope {
     static final int TAG_CRITICAL = 0x80;
     static final int TAG_TIME_TO_LIVE = 0x81;
     static final int TAG_RETRY_POLICY = 0x82;
-    // Reserved, and refused until then: 0x83 for the group, 0x84 for the rule of a recurring schedule.
+    // Reserved, and refused until then: 0x83 for the group.
 
     /** The types of bodies. The position in this list is the code in the byte format. */
     public enum BodyType {

@@ -42,6 +42,8 @@ public final class QueueModel {
     private static final double MAX = 9007199254740991d;
     /** Of a dead letter's priority. */
     private static final int DEAD = 16;
+    /** Of a recurring schedule's. */
+    private static final int RUN = 32;
 
     private record Message(long scheduled, long due, String body) {
 
@@ -82,7 +84,43 @@ public final class QueueModel {
 
         /** The set in which it waits. */
         int level() {
-            return priority < DEAD ? priority : 0;
+            return priority % RUN < DEAD ? priority % RUN : 0;
+        }
+
+        boolean recurs() {
+            return priority >= RUN;
+        }
+
+        /** The line before the failure; of most messages nothing. */
+        String line() {
+            return recurs() ? failure.substring(0, failure.indexOf('\n') + 1) : "";
+        }
+
+        /** The first time of a rule that was stored during a run, how many were given up, and the rule. */
+        String[] parts() {
+            return line().strip().split(" ", 3);
+        }
+    }
+
+    /** What a call says of a recurring schedule: the next times of its rule, the rule, and other bytes. */
+    private record Run(List<Long> times, String rule, String rest) {
+
+        static Run of(Object argument) {
+            String[] lines = text(argument).split("\n", 3);
+            return new Run(Stream.of(lines[0].split(" ")).map(Long::valueOf).toList(), lines[1], lines[2]);
+        }
+
+        long later(long than) {
+            return times.stream().filter(time -> time > than).findFirst().orElse(last());
+        }
+
+        long last() {
+            return times.get(times.size() - 1);
+        }
+
+        /** The record of a run that is due at a time. */
+        static State record(long due, int priority, String givenUp, String rule, String failure) {
+            return new State(0, 0, 0, priority, NO_CLAIM, due, due, "0 " + givenUp + " " + rule + "\n" + failure);
         }
     }
 
@@ -96,6 +134,8 @@ public final class QueueModel {
     private final TreeSet<Integer> priorities = new TreeSet<>(Comparator.reverseOrder());
     /** Since when it is paused; 0 if it is not. */
     private long paused;
+    /** Whether it holds recurring schedules, or did since it was empty. */
+    private boolean schedules;
     /** Null in the model of the dead letters themselves. */
     public final QueueModel dead;
 
@@ -132,6 +172,10 @@ public final class QueueModel {
             String id = text(item[0]);
             switch (script.command()) {
                 case "schedule" -> {
+                    if (text(item[1]).startsWith("at recur")) {
+                        earliest = Math.min(earliest, Run.of(item[4]).later(time));
+                        continue;
+                    }
                     double due = Long.parseLong(text(item[2]));
                     due = text(item[1]).startsWith("after ") ? time + due + i : due;
                     earliest = due > MAX ? earliest : Math.min(earliest, due);
@@ -156,6 +200,7 @@ public final class QueueModel {
                         case "retry" ->
                             earliest = Math.min(
                                     earliest, Math.min(time + (double) Long.parseLong(text(item[3])) + i, MAX));
+                        case "run-done", "run-dead-letter" -> earliest = Math.min(earliest, nextRun(item, time));
                         case "release" -> earliest = Math.min(earliest, stateOf(id, time, 0).due);
                         default -> {}
                     }
@@ -171,7 +216,7 @@ public final class QueueModel {
                         .filter(item -> !text(item[2]).equals("extend")
                                 && holds(text(item[0]), (byte[]) item[1])
                                 && met.add(text(item[0])))
-                        .anyMatch(item -> text(item[2]).equals("dead-letter"))) {
+                        .anyMatch(item -> text(item[2]).endsWith("dead-letter"))) {
             Long head = dead.firstDue();
             if (head == null || time < head || head < time - WaitersModel.OVERDUE) {
                 dead.waiters.cover(time, time);
@@ -253,6 +298,7 @@ public final class QueueModel {
             case "redrive" -> redrive(items, time, reply);
             default -> throw new IllegalArgumentException(script.toString());
         }
+        schedules &= script != LuaScript.CHANGE || !messages.isEmpty();
         byte[] answer = reply.array();
         if (script == LuaScript.ACKNOWLEDGE && isAllDone(answer)) {
             answer = doubles(time);
@@ -350,6 +396,10 @@ public final class QueueModel {
             Object[] item = items.get(i);
             String id = text(item[0]);
             List<String> options = List.of(text(item[1]).split(" "));
+            if (options.get(1).equals("recur")) {
+                declare(item, options, time, reply);
+                continue;
+            }
             boolean replaces = options.get(1).equals("replace");
             long limit = option(options, "limit", Long.MAX_VALUE);
             int priority = (int) option(options, "priority", 0);
@@ -389,6 +439,75 @@ public final class QueueModel {
                 answer(reply, lease != null ? 3 : pending != null ? 2 : 1, due);
             }
         }
+    }
+
+    private void declare(Object[] item, List<String> options, long time, ByteBuffer reply) {
+        schedules = true;
+        String id = text(item[0]);
+        Run run = Run.of(item[4]);
+        long declared = Long.parseLong(text(item[2])) == 0 ? time : Long.parseLong(text(item[2]));
+        long due = run.later(time);
+        Message stored = messages.get(id);
+        Waiting pending = stored == null ? null : delayed.get(id);
+        Long lease = stored == null ? null : leased.get(id);
+        State s = stateOf(id, time, 0);
+        boolean same = s.recurs() && s.parts()[2].equals(run.rule);
+        boolean newer = stored != null && stored.scheduled > declared;
+        boolean far = pending != null && pending.due > run.last() && run.last() > time;
+        if (s.recurs() && (lease != null || (pending != null && (newer || same) && !(same && far)))) {
+            if (!newer && (!same || !stored.body.equals(run.rest))) {
+                messages.put(id, new Message(declared, s.firstDue, run.rest));
+            }
+            if (newer || same) {
+                answer(reply, pending != null ? 4 : 5, pending != null ? pending.due : lease);
+            } else {
+                String failure = s.failure.substring(s.failure.indexOf('\n'));
+                String line = due + " " + s.parts()[1] + " " + run.rule + failure;
+                state.put(id, new State(s.attempts, s.lost, s.reason, s.priority, s.claim, s.due, s.firstDue, line));
+                answer(reply, 2, due);
+            }
+            return;
+        }
+        if (stored == null && messages.size() >= option(options, "limit", Long.MAX_VALUE)) {
+            answer(reply, 8, messages.size());
+            return;
+        }
+        int priority = (int) option(options, "priority", 0);
+        String givenUp = s.recurs() ? s.parts()[1] : "0@0";
+        remove(id);
+        messages.put(id, new Message(declared, due, run.rest));
+        delay(id, due, priority);
+        state.put(id, Run.record(due, priority + RUN, givenUp, run.rule, ""));
+        answer(reply, lease != null ? 3 : pending != null ? 2 : 1, due);
+    }
+
+    private long nextRun(Object[] item, long time) {
+        State s = stateOf(text(item[0]), time, 0);
+        Run run = Run.of(item[4]);
+        return s.parts()[2].equals(run.rule) ? run.later(Math.max(s.firstDue, time)) : Long.parseLong(s.parts()[0]);
+    }
+
+    private void endRun(Object[] item, long time, ByteBuffer reply) {
+        String id = text(item[0]);
+        State s = stateOf(id, time, 0);
+        long due = nextRun(item, time);
+        String givenUp = s.parts()[1];
+        double value = due;
+        if (text(item[2]).equals("run-dead-letter")) {
+            givenUp = Integer.parseInt(givenUp.substring(0, givenUp.indexOf('@'))) + 1 + "@" + time;
+            if (messages.containsKey(id)) {
+                String letter = id + "@" + time;
+                dead.messages.put(letter, messages.get(id));
+                dead.delayed.put(letter, new Waiting(time, 0));
+                dead.state.put(
+                        letter, Run.record(time, s.priority + DEAD, givenUp, s.parts()[2], Run.of(item[4]).rest));
+                value = time;
+            }
+        }
+        state.put(id, Run.record(due, s.priority, givenUp, s.parts()[2], ""));
+        leased.remove(id);
+        delay(id, due, s.level());
+        answer(reply, 1, value);
     }
 
     private void change(List<Object[]> items, long time, ByteBuffer reply) {
@@ -496,8 +615,13 @@ public final class QueueModel {
             long micros = Long.parseLong(text(item[3]));
             String failure = text(item[4]);
             switch (text(item[2])) {
+                case "run-done", "run-dead-letter" -> {
+                    endRun(item, time, reply);
+                    givenBack.add(id);
+                }
                 case "retry" -> {
                     long due = (long) Math.min(time + (double) micros + i, MAX);
+                    failure = s.line() + failure;
                     state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, s.firstDue, failure));
                     leased.remove(id);
                     givenBack.add(id);
@@ -547,7 +671,7 @@ public final class QueueModel {
     private void redrive(List<Object[]> items, long time, ByteBuffer reply) {
         for (int i = 0; i < items.size(); i++) {
             String deadId = text(items.get(i)[0]);
-            String id = deadId.replaceFirst("(?s)^(.+)@[0-9]+$", "$1");
+            String id = dead.stateOf(deadId, 0, 0).recurs() ? deadId : deadId.replaceFirst("(?s)^(.+)@[0-9]+$", "$1");
             if (dead.leased.containsKey(deadId) && !dead.holds(deadId, (byte[]) items.get(i)[1])) {
                 answer(reply, 3, 0);
             } else if (!(dead.delayed.containsKey(deadId)
@@ -662,6 +786,7 @@ public final class QueueModel {
         }
         dropped.forEach(this::remove);
         dropPriorities();
+        schedules &= !messages.isEmpty();
         calls.put(session, new Call(sequence, time, packed(ids), claim, ids));
         long again = waiters.claim(
                 text(arguments[8]),
@@ -931,6 +1056,9 @@ public final class QueueModel {
         Map<String, String> config = new TreeMap<>();
         if (paused > 0) {
             config.put("paused", String.valueOf(paused));
+        }
+        if (schedules) {
+            config.put("needs", "schedules=0.1");
         }
         StringBuilder digits = new StringBuilder();
         priorities.forEach(digits::append);

@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.Submission;
@@ -328,6 +329,10 @@ public final class RandomHistory {
             supersedes = delivery.claimId();
             id = random.nextInt(4) == 0 ? id : delivery.id();
         }
+        if (id != null && special(5)) {
+            declare(client, id);
+            return;
+        }
         String body = "b" + bodies++ + "x".repeat(random.nextInt(30));
         sent(
                 client.queue.schedule(ScheduleRequest.of(id, body.getBytes(StandardCharsets.ISO_8859_1), due())
@@ -400,6 +405,20 @@ public final class RandomHistory {
     }
 
     /** Finishes or extends a delivery, which may be stale or finished already, through any client. */
+    /** Rules and bodies are few, so that the same ones come again. Times are absolute: the clients' clocks stand still. */
+    private void declare(Client client, String id) {
+        long now = System.currentTimeMillis() * 1_000;
+        Schedule rule = Schedule.every(Duration.ofMinutes(10 * (1 + random.nextInt(2))));
+        DueTime first = new DueTime(false, random.nextInt(4) == 0 ? past : now + delay());
+        byte[] body = ("r" + random.nextInt(2)).getBytes(StandardCharsets.ISO_8859_1);
+        sent(
+                client.queue.schedule(ScheduleRequest.of(id, body, first)
+                        .withPriority(special(2) ? any(List.of(1, 5, 9)) : 0)
+                        .withMaximumQueueLength(special(3) ? 1 + random.nextInt(4) : 0)
+                        .recurring(rule, random.nextBoolean() ? 0 : now - random.nextInt(2_000_000))),
+                null);
+    }
+
     private void settle(Client client) {
         if (deliveries.isEmpty()) {
             return;

@@ -212,7 +212,8 @@ public final class SimulatedNetwork implements ScriptExecutor {
         // scheduled anew.
         gone.forEach((part, bodies) -> {
             for (String body : last.keys().get(part).values()) {
-                if (!now.keys().get(part).containsValue(body)) {
+                // But each run of a recurring schedule that is given up may leave a copy of its body.
+                if (!now.keys().get(part).containsValue(body) && !body.contains(" body r")) {
                     bodies.add(body);
                 }
             }

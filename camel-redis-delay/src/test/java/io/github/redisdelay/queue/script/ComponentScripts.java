@@ -28,6 +28,7 @@ final class ComponentScripts extends ScriptSet {
             "include/record.lua",
             "include/queue.lua",
             "include/place.lua",
+            "include/run.lua",
             "include/seen.lua",
             "include/wakeup.lua",
             "include/row.lua",

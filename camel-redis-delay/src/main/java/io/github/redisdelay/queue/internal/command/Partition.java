@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.internal.command;
 
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.ClaimId;
+import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedriveOutcome;
@@ -83,9 +84,10 @@ public final class Partition implements DeliverySettler {
     /**
      * @param id the message's id, or the one that was generated for it
      * @param limit how many messages the partition may hold for this one to be added; 0 for any number
+     * @param nowMicros the time by the client's clock
      */
-    public Submission<ScheduleResult> schedule(ScheduleRequest message, String id, long limit) {
-        return router.submit(new ScheduleCommand(address, message, id, limit));
+    public Submission<ScheduleResult> schedule(ScheduleRequest message, String id, long limit, long nowMicros) {
+        return router.submit(new ScheduleCommand(address, message, id, limit, nowMicros));
     }
 
     /**
@@ -126,7 +128,17 @@ public final class Partition implements DeliverySettler {
 
     @Override
     public Submission<SettleResult> settle(ClaimedDelivery delivery, Settlement settlement) {
-        return router.submit(SettleCommand.of(address, delivery, settlement));
+        Submission<SettleResult> sent = router.submit(SettleCommand.of(address, delivery, settlement));
+        DeadLetterId before = delivery.letterBefore();
+        if (before != null) {
+            // At most one dead letter of a schedule waits: the newest.
+            sent.outcome().thenRun(() -> {
+                if (delivery.deadLetterId() != null) {
+                    deadLetters().change(before.toString(), ChangeAction.CANCEL_DELAYED, 0);
+                }
+            });
+        }
+        return sent;
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.exception.DuplicateMessageException;
 import io.github.redisdelay.queue.exception.QueueFullException;
 import io.github.redisdelay.queue.exception.StaleDeliveryException;
 import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.format.RunTimes;
 import io.github.redisdelay.queue.internal.format.ScheduleReply;
 import io.github.redisdelay.queue.internal.format.WireWord;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
@@ -21,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 public final class ScheduleCommand extends Request<ScheduleResult> {
 
     private static final byte[] NO_CLAIM = {};
+    private static final byte[] RECURRING = "at recur".getBytes(StandardCharsets.US_ASCII);
     private static final byte[][] PLAIN_OPTIONS = plainOptions();
 
     private final ScheduleRequest message;
@@ -29,22 +31,32 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
     /**
      * @param id the message's id, or the one that was generated for it
      * @param limit how many messages the partition may hold for this one to be added; 0 for any number
+     * @param nowMicros the time by the client's clock
      */
-    public ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id, long limit) {
-        this(queue, message, id, limit, id.getBytes(StandardCharsets.UTF_8));
+    public ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id, long limit, long nowMicros) {
+        this(
+                queue,
+                message,
+                id,
+                limit,
+                id.getBytes(StandardCharsets.UTF_8),
+                message.schedule() == null
+                        ? message.body()
+                        : RunTimes.declared(message, nowMicros).before(message.body()));
     }
 
-    private ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id, long limit, byte[] idBytes) {
+    private ScheduleCommand(
+            QueueAddress queue, ScheduleRequest message, String id, long limit, byte[] idBytes, byte[] body) {
         super(
                 queue,
                 LuaScript.SCHEDULE,
                 id,
-                idBytes.length + message.body().length + 40,
+                idBytes.length + body.length + 40,
                 idBytes,
                 options(message, limit),
-                Digits.padded(message.due().micros()),
+                Digits.padded(message.schedule() == null ? message.due().micros() : message.declaredMicros()),
                 message.supersedes() == null ? NO_CLAIM : message.supersedes().bytes(),
-                message.body());
+                body);
         this.message = message;
         this.limit = limit;
     }
@@ -65,8 +77,10 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
 
     /** Time and policy as words; behind them what differs from the default. */
     private static byte[] options(ScheduleRequest message, long maximum) {
-        byte[] plain = PLAIN_OPTIONS[
-                2 * message.onDuplicate().ordinal() + (message.due().relative() ? 1 : 0)];
+        byte[] plain = message.schedule() != null
+                ? RECURRING
+                : PLAIN_OPTIONS[
+                        2 * message.onDuplicate().ordinal() + (message.due().relative() ? 1 : 0)];
         if (message.priority() == 0 && maximum == 0) {
             return plain;
         }

@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.format.RunTimes;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.Request;
@@ -19,6 +20,9 @@ public final class SettleCommand extends Request<SettleResult> {
 
     /** The word of {@code settle.lua} for an extension of a lease. */
     public static final String EXTEND = "extend";
+
+    /** The word for a run that is given up. */
+    private static final String GIVEN_UP = "run-dead-letter";
 
     private static final byte[] NOTHING = {};
 
@@ -38,6 +42,9 @@ public final class SettleCommand extends Request<SettleResult> {
     }
 
     public static SettleCommand of(QueueAddress queue, ClaimedDelivery delivery, Settlement how) {
+        if (delivery.isRun() && !(how instanceof Settlement.Release)) {
+            return run(queue, delivery, how);
+        }
         if (how instanceof Settlement.Retry retry) {
             return settle(queue, delivery, how.word(), retry.delay(), retry.failure());
         }
@@ -56,6 +63,19 @@ public final class SettleCommand extends Request<SettleResult> {
         return new SettleCommand(queue, LuaScript.ACKNOWLEDGE, delivery, false, 20, id, claim);
     }
 
+    private static SettleCommand run(QueueAddress queue, ClaimedDelivery delivery, Settlement how) {
+        RunTimes times = RunTimes.following(delivery.rule(), delivery.firstDueMicros(), delivery.nowMicros());
+        if (how instanceof Settlement.Retry retry) {
+            boolean inTime = delivery.nowMicros() + DueTime.toMicros(retry.delay()) < times.first();
+            return inTime
+                    ? settle(queue, delivery, how.word(), retry.delay(), retry.failure())
+                    : settle(queue, delivery, GIVEN_UP, Duration.ZERO, times.before(retry.failure()));
+        }
+        return how instanceof Settlement.DeadLetter given
+                ? settle(queue, delivery, GIVEN_UP, Duration.ZERO, times.before(given.failure()))
+                : settle(queue, delivery, "run-done", Duration.ZERO, times.before(NOTHING));
+    }
+
     public static SettleCommand extension(QueueAddress queue, ClaimedDelivery delivery, long micros) {
         return settle(queue, delivery, EXTEND, Duration.of(micros, ChronoUnit.MICROS), NOTHING);
     }
@@ -66,7 +86,7 @@ public final class SettleCommand extends Request<SettleResult> {
                 queue,
                 LuaScript.SETTLE,
                 delivery,
-                word.equals("dead-letter"),
+                word.endsWith("dead-letter"),
                 failure.length + 40,
                 delivery.idBytes(),
                 delivery.claimId().bytes(),

@@ -164,8 +164,29 @@ public final class ClaimedDelivery implements Delivery {
     }
 
     @Override
+    public String rule() {
+        return message.state().rule();
+    }
+
+    /** Whether it is a run of a recurring schedule, which goes on after it. */
+    public boolean isRun() {
+        return rule() != null && !queue.isDeadLetters();
+    }
+
+    /** The dead letter of the schedule's run that was given up before this one; null if there is none. */
+    public DeadLetterId letterBefore() {
+        long time = message.state().lastGivenUpMicros();
+        return isRun() && time > 0 ? DeadLetterId.of(id(), time) : null;
+    }
+
+    /** The time by the Redis server's clock, at least. */
+    public long nowMicros() {
+        return claimedMicros + TimeUnit.NANOSECONDS.toMicros(timers.nanoTime() - answeredNanos);
+    }
+
+    @Override
     public Submission<SettleResult> settle(Settlement how) {
-        boolean keeps = how.keepsMessage();
+        boolean keeps = how.keepsMessage() || isRun();
         if (queue.isDeadLetters() && !keeps && !(how instanceof Settlement.Acknowledge)) {
             throw new IllegalStateException(this + " is a dead letter: acknowledge it, or retry it");
         }

@@ -28,11 +28,16 @@ public final class MessageIdGenerator {
     private long count;
 
     /**
-     * @param clock the time in milliseconds since the epoch; only for the order of ids, never for a due time
+     * @param clock the time in milliseconds since the epoch; only for the order of ids and for {@link RunTimes}
      */
     public MessageIdGenerator(LongSupplier clock, RandomGenerator random) {
         this.clock = clock;
         this.random = random;
+    }
+
+    /** The time by this machine's clock. */
+    public long nowMicros() {
+        return 1_000 * clock.getAsLong();
     }
 
     public String next() {

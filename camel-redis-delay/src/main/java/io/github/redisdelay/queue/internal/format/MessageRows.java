@@ -121,7 +121,9 @@ public final class MessageRows {
                 record.attempts(),
                 record.redeliveryReason(),
                 priority,
-                record.lastFailure());
+                record.lastFailure(),
+                record.rule(),
+                record.runsGivenUp());
     }
 
     private static String text(Object bytes) {

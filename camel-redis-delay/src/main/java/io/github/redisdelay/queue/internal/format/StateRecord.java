@@ -5,7 +5,10 @@ import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.RedeliveryReason;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A state record as {@code record.lua} writes it, but for its claim id. */
 public record StateRecord(
@@ -15,13 +18,33 @@ public record StateRecord(
         int attempts,
         long dueMicros,
         long firstDueMicros,
-        byte[] lastFailure) {
+        byte[] lastFailure,
+        String rule,
+        int runsGivenUp,
+        long lastGivenUpMicros) {
 
     private static final int LENGTH = 40;
     private static final byte[] NO_FAILURE = {};
 
     /** The number that is added to the priority of a dead letter. */
     private static final int DEAD = 16;
+
+    /** The number that is added to the priority of a recurring schedule. */
+    private static final int RUN = 32;
+
+    private static final Pattern LINE = Pattern.compile("\\d+ (\\d{1,9})@(\\d{1,16}) (.+)");
+
+    /** The record of a message that is no recurring schedule. */
+    public StateRecord(
+            int lostLeases,
+            RedeliveryReason redeliveryReason,
+            int priority,
+            int attempts,
+            long dueMicros,
+            long firstDueMicros,
+            byte[] lastFailure) {
+        this(lostLeases, redeliveryReason, priority, attempts, dueMicros, firstDueMicros, lastFailure, null, 0, 0);
+    }
 
     public static StateRecord parse(byte[] bytes) {
         return parse(bytes, 0, bytes.length, 0);
@@ -37,17 +60,36 @@ public record StateRecord(
         record.get();
         int lost = record.get() & 0xff;
         int reason = record.get();
-        int priority = (record.get() & 0xff) % DEAD;
+        int level = record.get() & 0xff;
         int attempts = record.getInt();
         record.position(record.position() + ClaimId.LENGTH);
         boolean brief = to - from < LENGTH;
+        long due = brief ? dueOtherwise : (long) record.getDouble();
+        long firstDue = brief ? dueOtherwise : (long) record.getDouble();
+        String rule = null;
+        int givenUp = 0;
+        long lastGivenUp = 0;
+        int failure = record.position();
+        if (level >= RUN) {
+            while (failure < to && bytes[failure++] != '\n') {}
+            int length = Math.max(0, failure - record.position() - 1);
+            Matcher line = LINE.matcher(new String(bytes, record.position(), length, StandardCharsets.UTF_8));
+            if (line.matches()) {
+                givenUp = Integer.parseInt(line.group(1));
+                lastGivenUp = Long.parseLong(line.group(2));
+                rule = line.group(3);
+            }
+        }
         return new StateRecord(
                 lost,
                 RedeliveryReason.of(reason),
-                priority,
+                level % DEAD,
                 attempts,
-                brief ? dueOtherwise : (long) record.getDouble(),
-                brief ? dueOtherwise : (long) record.getDouble(),
-                brief || to - from == LENGTH ? NO_FAILURE : Arrays.copyOfRange(bytes, from + LENGTH, to));
+                due,
+                firstDue,
+                failure < to ? Arrays.copyOfRange(bytes, failure, to) : NO_FAILURE,
+                rule,
+                givenUp,
+                lastGivenUp);
     }
 }

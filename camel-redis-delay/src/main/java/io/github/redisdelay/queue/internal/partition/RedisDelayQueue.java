@@ -87,7 +87,7 @@ public final class RedisDelayQueue implements DelayQueue, Partitioned {
         String id = message.id() == null ? ids.next() : message.id();
         long limit = partitions.share(message.maximumQueueLength());
         Partition one = partitions.of(id);
-        return partitions.gate().submit(() -> one.schedule(message, id, limit));
+        return partitions.gate().submit(() -> one.schedule(message, id, limit, ids.nowMicros()));
     }
 
     @Override

@@ -103,8 +103,10 @@ final class RedisQueueAdmin implements QueueAdmin {
     }
 
     @Override
-    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
-        return sum(limit, (one, left) -> one.cancelAll(which, left));
+    public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit, boolean schedules) {
+        // A dead letter is no schedule, though it has the rule of one.
+        boolean all = schedules || partitions.first().isDeadLetters();
+        return sum(limit, (one, left) -> one.cancelAll(m -> (all || m.rule() == null) && which.test(m), left));
     }
 
     @Override

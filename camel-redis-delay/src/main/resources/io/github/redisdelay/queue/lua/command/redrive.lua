@@ -11,7 +11,8 @@
 -- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each dead letter, and the copy of its body
 --
--- The message begins anew: no attempts, scheduled now; its priority stays. A leased dead letter moves only for whoever holds
+-- The message begins anew: no attempts, scheduled now; its priority stays. The run of a recurring schedule becomes a message with
+-- the id of its dead letter. A leased dead letter moves only for whoever holds
 -- it under this very claim id.
 
 --@include call.lua
@@ -40,6 +41,8 @@ queue_read_config()
 
 -- The priorities of those that may move.
 local levels = {}
+-- The ids of dead letters of recurring schedules: each runs once, beside its schedule, and so under an id of its own.
+local runs = {}
 local any = false
 for i = 1, items_count do
   local dead_id, claim = dead_ids[i], claims[i]
@@ -48,7 +51,8 @@ for i = 1, items_count do
   end
   if redis.call('ZSCORE', key_dead_delayed, dead_id)
       or (#claim > 0 and record_is_held(key_dead_state, dead_id, claim)) then
-    levels[i] = record_read(redis.call('HGET', key_dead_state, dead_id), now, 0).priority % RECORD_DEAD
+    local priority = record_read(redis.call('HGET', key_dead_state, dead_id), now, 0).priority
+    levels[i], runs[i] = priority % RECORD_DEAD, priority >= RECORD_RUN and dead_id
     queue_need_priorities(levels[i] > 0)
     any = true
   end
@@ -65,7 +69,7 @@ for i = 1, items_count do
   -- One that is named twice is gone the second time.
   local body = levels[i] and redis.call('HGET', key_dead_messages, dead_id)
   if body then
-    local id = index_parts(dead_id) or dead_id
+    local id = runs[i] or index_parts(dead_id) or dead_id
     if place_find(id) or redis.call('ZSCORE', key_leased, id) then
       outcome = IN_USE
     else

@@ -5,10 +5,11 @@
 --       then, as items.lua reads them, five for each message, at most 256:
 --         id
 --         words with a space between them: 'after' a delay or 'at' a time; 'reject', 'ignore' or 'replace', if the id is in
---           use; then, if they are not the defaults, priority=0 to 9, and limit= how many messages the queue may hold
---         the delay or the time, in microseconds
+--           use; then, if they are not the defaults, priority=0 to 9, and limit= how many messages the queue may hold.
+--           Or 'at recur': a recurring schedule is declared
+--         the delay or the time, in microseconds; of a recurring schedule when it was declared first, 0 is now
 --         the claim id under which the caller holds the message with this id, or nothing
---         the body
+--         the body; of a recurring schedule the next times of the rule, see run.lua, and behind them the body
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd' outcome and due time
 --         1 SCHEDULED
 --         2 REPLACED      it took the place of a message that waited
@@ -23,6 +24,11 @@
 -- Errors  argument, config, keys, needs, partitions, superseded, and Redis's OOM: nothing is changed
 -- Cost  O(log N) for each message
 --
+-- A recurring schedule is declared any number of times: DELAYED and LEASED say that it has this rule already. Another body is taken
+-- over, and changes no time. Neither does the same rule, unless the next run is due after all times that the call brings: a clock
+-- was wrong. Another rule is REPLACED: the next run is due at its first time after now. A run under way goes on under its lease in
+-- all cases. If another client has declared the schedule later than this one did first, nothing is changed. A message that is no
+-- schedule is replaced.
 -- For delays the position in the call is added in microseconds, so that messages come out in the order in which they were
 -- scheduled. This is the only command that may be refused when the server's memory is full: its first write is refused then,
 -- and nothing is changed.
@@ -60,16 +66,19 @@ local options = {}
 
 local function read_options(text, i)
   local time, policy, rest = string.match(text, '^(%l+) (%l+)(.*)$')
-  if (time ~= 'after' and time ~= 'at') or (policy ~= 'reject' and policy ~= 'ignore' and policy ~= 'replace') then
+  if (time ~= 'after' and time ~= 'at') or (policy ~= 'reject' and policy ~= 'ignore' and policy ~= 'replace'
+      and policy ~= 'recur') then
     error('REDISDELAY argument: message ' .. i)
   end
   local level, limit = place_options(rest, i)
   queue_need_priorities(level > 0)
-  options[text] = { relative = time == 'after', replaces = policy == 'replace', level = level, limit = limit }
+  local recurring = policy == 'recur'
+  options[text] = { relative = time == 'after', replaces = policy == 'replace' or recurring, recurs = recurring, level = level,
+    limit = limit }
   return options[text]
 end
 
-local dues, earliest = {}, math.huge
+local dues, earliest, recurs = {}, math.huge, false
 for i = 1, items_count do
   local option = options[words[i]] or read_options(words[i], i)
   if ids[i] == '' or (#claims[i] ~= 0 and #claims[i] ~= 16) then
@@ -79,13 +88,15 @@ for i = 1, items_count do
   if option.relative then
     due = now + due + (i - 1)
   end
-  if due <= CALL_MAX_EXACT then
+  if option.recurs then
+--@include run.lua
+    recurs = true
+    earliest = math.min(earliest, run_later(run_read(bodies[i], i), now))
+  elseif due <= CALL_MAX_EXACT then
     earliest = math.min(earliest, due)
   end
   dues[i] = due
 end
-local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
-
 local length = redis.call('HLEN', key_messages)
 local ids_in_sets = redis.call('ZCARD', key_leased)
 for i = 0, #queue_priorities do
@@ -95,7 +106,7 @@ end
 local bodies_lost = length < ids_in_sets
 
 -- Stores a message, if its id is free or it may take the place of the one that has it. Returns its outcome, and a time or number.
-local function store(id, due, claim, option, body)
+local function store(id, due, claim, option, body, declared)
   local claimed = #claim == 16
   local free = redis.call('HEXISTS', key_messages, id) == 0
   if due > CALL_MAX_EXACT then
@@ -113,7 +124,7 @@ local function store(id, due, claim, option, body)
       place_remove(id)
       redis.call('ZREM', key_leased, id)
     end
-    message_store(id, option.level, now, due, body)
+    message_store(id, option.level, declared or now, due, body)
     length = length + 1
     return SCHEDULED, due
   end
@@ -122,7 +133,7 @@ local function store(id, due, claim, option, body)
   local holder = lease and claimed and record_is_held(key_state, id, claim)
   -- A body in no set, as eviction leaves it behind: its id is free.
   if holder or option.replaces or not (pending or lease) then
-    message_store(id, option.level, now, due, body)
+    message_store(id, option.level, declared or now, due, body)
     redis.call('ZREM', key_leased, id)
     if pending and before ~= option.level then
       redis.call('ZREM', queue_delayed_set(before), id)
@@ -134,11 +145,50 @@ local function store(id, due, claim, option, body)
   return LEASED, tonumber(lease)
 end
 
+-- Declares a recurring schedule. Returns as store does.
+local declare
+if recurs then
+--@include run.lua
+  declare = function(id, declared, _, option, text)
+    local times, rule, body = run_read(text)
+    local due, last, stored = run_later(times, now), run_later(times, math.huge), redis.call('HGET', key_messages, id)
+    local pending = place_find(id)
+    local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
+    local record = record_read(redis.call('HGET', key_state, id), now, 0, id, stored)
+    local _, given_up, known = run_parts(record)
+    declared = declared == 0 and now or declared
+    local newer, same = waits and struct.unpack('<d', stored) > declared, known == rule
+    if known and waits and (newer or same or not pending) and not (same and pending and waits > last and last > now) then
+      if not newer and (not same or string.sub(stored, 17) ~= body) then
+        redis.call('HSET', key_messages, id, struct.pack('<dd', declared, record.first_due) .. body)
+      end
+      if newer or same then
+        return pending and DELAYED or LEASED, waits
+      end
+      local failure = string.match(record.failure, '\n.*$')
+      record.failure = string.format('%.0f', due) .. ' ' .. given_up .. ' ' .. rule .. failure
+      redis.call('HSET', key_state, id, record_write(record))
+      return REPLACED, due
+    end
+    local outcome, number = store(id, due, '', option, body, declared)
+    if outcome ~= FULL then
+      record = run_record(due, option.level + RECORD_RUN, given_up or '0@0', rule, '')
+      redis.call('HSET', key_state, id, record_write(record))
+    end
+    return outcome, number
+  end
+end
+local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
+
 -- The first write: refused when memory is full.
 redis.call('ZADD', key_leased, 'XX', '0', '')
+if recurs and not queue_schedules then
+  redis.call('HSET', key_config, 'needs', CHECK_SCHEDULES)
+end
 local reply = { struct.pack('<d', now) }
 for i = 1, items_count do
-  reply[i + 1] = struct.pack('<Bd', store(ids[i], dues[i], claims[i], options[words[i]], bodies[i]))
+  local option = options[words[i]]
+  reply[i + 1] = struct.pack('<Bd', (option.recurs and declare or store)(ids[i], dues[i], claims[i], option, bodies[i]))
 end
 reply = table.concat(reply)
 if remembers then

@@ -7,16 +7,20 @@
 --       then, as items.lua reads them, five for each delivery, at most 256:
 --         id
 --         claim id (16 bytes)
---         acknowledge; retry, after a delay; release; dead-letter; drop, without a dead letter; or extend, the lease
+--         acknowledge; retry, after a delay; release; dead-letter; drop, without a dead letter; extend, the lease; or, of a run of
+--           a recurring schedule, run-done or run-dead-letter
 --         for retry the delay in microseconds; for acknowledge, dead-letter and drop for how many microseconds the id stays a
 --           duplicate; for extend how many microseconds the lease lasts from now; else 0
---         for retry and dead-letter what to keep of the failure, else nothing
+--         for retry and dead-letter what to keep of the failure, else nothing; of a run the next times of the rule with which it
+--           was claimed, see run.lua, and behind them what to keep
 -- Reply bytes: struct 'd' time of the call, then for each delivery 'Bd' outcome and, of what stays, the new due time;
 --       of what is a dead letter now, the time in its id; of what was extended, when its lease expires (0: none of these)
 --         1 done  2 stale: the message is gone  3 stale: it waits, or another delivery holds it
 -- Errors  argument, config, keys, needs, superseded: nothing is changed
 -- Cost  O(log N) for each delivery; a dead letter copies the body
 --
+-- After a run the message is due at the first time of its rule that is later than this run's own time and than now. If another
+-- rule was stored meanwhile, the first time of that one counts.
 -- Acts only on a message that is leased under this very claim id. A release gives the attempt back and restores the due
 -- time. A dead letter's id is the message's id, '@' and the time in microseconds, so that the id is free again.
 
@@ -31,7 +35,9 @@
 --@include wakeup.lua
 
 -- Actions, and the least time that goes with them.
-local ACTIONS = { acknowledge = 0, retry = 0, release = 0, ['dead-letter'] = 0, drop = 0, extend = 1 }
+local ACTIONS = { acknowledge = 0, retry = 0, release = 0, ['dead-letter'] = 0, drop = 0, extend = 1,
+  ['run-done'] = 0, ['run-dead-letter'] = 0 }
+local RUNS = { ['run-done'] = true, ['run-dead-letter'] = true }
 local FAILED, RELEASED = 1, 3
 
 if session_stored then
@@ -56,7 +62,7 @@ local answers = { now }
 local earliest = math.huge
 -- The record that was read last, and the action; and what they make of it, its set, and what the new record begins with. Most
 -- messages of a claim have the same.
-local read, how, record, level, head
+local read, how, record, level, head, line
 -- Whether the delivery holds its message, which the state record alone tells (see acknowledge.lua), and its time. A call of a
 -- function takes as long as many comparisons, and most deliveries are like the one before.
 local held, time
@@ -72,11 +78,27 @@ for i = 1, count do
   if not held then
     outcome = redis.call('HEXISTS', key_messages, id) == 1 and 3 or 2
   elseif done[id] then
-    outcome = (done[id] == 'retry' or done[id] == 'release') and 3 or 2
+    outcome = (done[id] == 'retry' or done[id] == 'release' or RUNS[done[id]]) and 3 or 2
   elseif action == 'extend' then
     due = math.min(now + time, CALL_MAX_EXACT)
     extended[#extended + 1] = due
     extended[#extended + 1] = id
+  elseif RUNS[action] then
+--@include run.lua
+    local run = record_read(bytes, now, 0)
+    local times, rule, kept_failure = run_read(failure, i)
+    local next, given_up, stored = run_parts(run)
+    due = rule == stored and run_later(times, math.max(run.first_due, now)) or tonumber(next)
+    if action == 'run-dead-letter' then
+      given_up = string.format('%.0f', string.match(given_up, '^%d+') + 1) .. '@' .. string.format('%.0f', now)
+      dead[i] = record_write(run_record(now, run.priority + RECORD_DEAD, given_up, stored, kept_failure))
+    end
+    local its_level = record_level(run)
+    queue_need_priorities(its_level > 0)
+    local set = sets[its_level] or {}
+    done[id], kept[#kept + 1], sets[its_level], set[#set + 1], set[#set + 2] = action, id, set, due, id
+    fields[#fields + 1], fields[#fields + 2] = id, record_write(run_record(due, run.priority, given_up, stored, ''))
+    earliest = math.min(earliest, due)
   else
     done[id] = action
     local stays, dies = action == 'retry' or action == 'release', action == 'dead-letter'
@@ -96,6 +118,7 @@ for i = 1, count do
         -- In the dead letters the attempts start anew; what this queue knew is in the failure.
         record.attempts, record.reason, record.priority = 0, 0, record.priority % RECORD_DEAD + RECORD_DEAD
       end
+      line = record_run(record)
       head = string.sub(record_write(record), 1, RECORD_BRIEF)
     end
     if stays then
@@ -105,7 +128,7 @@ for i = 1, count do
       local n, m = #kept + 1, #set + 1
       kept[n], sets[level], set[m], set[m + 1] = id, set, due, id
       fields[2 * n - 1] = id
-      failure = action == 'release' and record.failure or failure
+      failure = action == 'release' and record.failure or line .. failure
       fields[2 * n] = head .. struct.pack('<dd', due, first or record.first_due) .. failure
     else
       gone[#gone + 1] = id
@@ -155,7 +178,7 @@ if #kept > 0 then
   end
   redis.call('ZREM', key_leased, unpack(kept))
 end
-if #gone > 0 then
+if next(dead) then
 --@include index.lua
   for i, record in pairs(dead) do
     local dead_id = ids[i] .. '@' .. string.format('%.0f', now)
@@ -168,9 +191,12 @@ if #gone > 0 then
       answers[2 * i + 1] = now
     end
   end
-  if next(dead) and redis.call('HEXISTS', key_dead_config, 'paused') == 1 then
+  if redis.call('HEXISTS', key_dead_config, 'paused') == 1 then
     redis.call('PERSIST', key_dead_config)
   end
+end
+if #gone > 0 then
+--@include index.lua
   redis.call('HDEL', key_messages, unpack(gone))
   redis.call('HDEL', key_state, unpack(gone))
   redis.call('ZREM', key_leased, unpack(gone))

@@ -15,7 +15,8 @@
 
 -- The findings of queue_read_config. The priorities above 0 stand from index 1 on, the highest first; index 0 is always 0, so
 -- that a loop from there goes through all sets of delayed messages.
-local queue_priorities, queue_paused
+-- queue_schedules: whether the queue holds recurring schedules, or did since it was empty.
+local queue_priorities, queue_paused, queue_schedules
 
 local function queue_delayed_set(priority)
   if priority == 0 then
@@ -40,7 +41,7 @@ local function queue_read_config(finishes)
   if partitions and partitions ~= '1' and not finishes then
     error('REDISDELAY partitions: ' .. partitions)
   end
-  queue_priorities, queue_paused = { [0] = 0 }, found[3]
+  queue_priorities, queue_paused, queue_schedules = { [0] = 0 }, found[3], found[1]
   local digits = found[2]
   if not digits then
     return

@@ -2,7 +2,7 @@
 --
 -- state: id -> struct '<BBBBI4c16dd' and bytes
 --     version (1), deliveries lost in a row by an expired lease, why it came again (0 it did not, 1 failed, 2 lease expired,
---     3 released), priority (0 to 9; of a dead letter 16 more), attempts, claim id (zeros: not held), due time of this
+--     3 released), priority (0 to 9; of a dead letter 16 more, of a recurring schedule 32 more), attempts, claim id (zeros: not held), due time of this
 --     delivery, due time of the first one, then what the last failure left (bytes of the client's)
 --     The record of a first delivery may end behind the claim id: then both due times are the one in the stored body. So
 --     most messages of a claim have the same record, which takes a tenth off the time of a delivery.
@@ -13,6 +13,10 @@ local RECORD_NO_CLAIM = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- Dead letters wait in one set whatever their priority, and keep it for when they are redriven.
 local RECORD_DEAD = 16
+
+-- That of a recurring schedule, or of the dead letter of one of its runs, is so much more: there is a line before the failure then,
+-- see run.lua.
+local RECORD_RUN = 32
 
 -- Attempts are counted up to here: with one more the number still fits into 32 bits with a sign, as its readers have it.
 local RECORD_MAX_ATTEMPTS = 2147483646
@@ -43,7 +47,7 @@ local function record_read(bytes, due, priority, id)
     if this and first then
       r.due, r.first_due = this, first
     end
-    if stored % RECORD_DEAD <= 9 and stored < 2 * RECORD_DEAD then
+    if stored % RECORD_DEAD <= 9 and stored < 2 * RECORD_RUN then
       r.priority = stored
     end
     r.failure = string.sub(bytes, RECORD_LENGTH + 1)
@@ -57,7 +61,12 @@ end
 
 -- Returns the priority of the set in which a message with this record waits.
 local function record_level(record)
-  return record.priority < RECORD_DEAD and record.priority or 0
+  return record.priority % RECORD_RUN < RECORD_DEAD and record.priority % RECORD_RUN or 0
+end
+
+-- Returns the line before the failure: of most messages nothing.
+local function record_run(record)
+  return record.priority >= RECORD_RUN and string.match(record.failure, '^[^\n]*\n') or ''
 end
 
 -- Tells whether a message with this state record is held under this claim id.

@@ -61,7 +61,17 @@ class DiagnosisTest {
 
     private static MessageInfo leased(String id, String consumer, int attempt, long due) {
         return new MessageInfo(
-                id, MessageState.LEASED, due, NOW + MINUTE, consumer, attempt, RedeliveryReason.NONE, 0, new byte[0]);
+                id,
+                MessageState.LEASED,
+                due,
+                NOW + MINUTE,
+                consumer,
+                attempt,
+                RedeliveryReason.NONE,
+                0,
+                new byte[0],
+                null,
+                0);
     }
 
     @Test

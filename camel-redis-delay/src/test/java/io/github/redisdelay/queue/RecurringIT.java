@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.queue.client.ClientAccess;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.fake.PatientCaller;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.StringCodec;
+
+/**
+ * A recurring schedule is a message that is never finished: the histories that break it where it is built without care, and what
+ * else its runs go through.
+ */
+class RecurringIT extends RealQueueIT {
+
+    private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
+    private static final Schedule QUARTERS = Schedule.every(Duration.ofMinutes(15));
+    private static final Schedule HOURS = Schedule.every(HOUR);
+    private static final Schedule YEARLY = Schedule.cron("0 2 1 1 *", BERLIN);
+    private static final long QUARTER = 900_000_000L;
+
+    private ScheduleResult declare(DelayQueue to, Schedule rule, String body, long declared) {
+        DueTime first = rule.isGrid() ? new DueTime(true, rule.next(0, 0)) : DueTime.now();
+        return get(to.schedule(ScheduleRequest.of("s", bytes(body), first).recurring(rule, declared)));
+    }
+
+    private ScheduleResult declare(Schedule rule) {
+        return declare(queue, rule, "body", 0);
+    }
+
+    /** Lets time pass until the next run, and claims it. */
+    private ClaimedDelivery run(Duration passes) {
+        pass(passes);
+        List<ClaimedDelivery> claimed = claim(5);
+        assertThat(ids(claimed)).containsExactly("s");
+        return claimed.get(0);
+    }
+
+    private MessageInfo info() {
+        return get(queue.get("s")).orElseThrow().info();
+    }
+
+    private List<MessageInfo> letters() {
+        return get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), 10))
+                .messages();
+    }
+
+    private SettleResult end(ClaimedDelivery run, Settlement how) {
+        return get(run.settle(how));
+    }
+
+    @Test
+    void should_run_again_and_again_on_its_grid() {
+        ScheduleResult declared = declare(QUARTERS);
+        assertThat(declared.outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        assertThat(info().rule()).isEqualTo(QUARTERS.encode());
+        for (int i = 0; i < 3; i++) {
+            ClaimedDelivery run = run(Duration.ofMinutes(20));
+            assertThat(text(run.body())).isEqualTo("body");
+            assertThat(run.rule()).isEqualTo(QUARTERS.encode());
+            assertThat(run.attempt()).isEqualTo(1);
+            assertThat(end(run, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.DONE);
+            assertThat(end(run, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.STALE_HELD);
+            assertThat((info().dueMicros() - run.firstDueMicros()) % QUARTER).isZero();
+            assertThat(info().dueMicros() - run.claimedMicros()).isBetween(1L, QUARTER);
+            assertThat(info().attempts()).isZero();
+            assertThat(claim(5)).isEmpty();
+        }
+        assertThat(letters()).isEmpty();
+    }
+
+    @Test
+    void should_take_the_new_rule_that_was_stored_while_a_run_of_the_old_one_went_on() {
+        declare(YEARLY);
+        ClaimedDelivery run = run(Duration.ofDays(400));
+        ScheduleResult replaced = declare(queue, QUARTERS, "new body", 0);
+        assertThat(replaced.outcome()).isEqualTo(ScheduleOutcome.REPLACED);
+        assertThat(end(run, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.DONE);
+        assertThat(info().dueMicros()).isEqualTo(replaced.dueMicros());
+        ClaimedDelivery next = run(Duration.ofMinutes(15).plusSeconds(1));
+        assertThat(next.rule()).isEqualTo(QUARTERS.encode());
+        assertThat(text(next.body())).isEqualTo("new body");
+        end(next, Settlement.ACKNOWLEDGE);
+        assertThat((info().dueMicros() - next.firstDueMicros()) % QUARTER).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-5_000, 0, 5_000})
+    void should_be_due_strictly_later_whatever_the_clock_of_the_client_says(long ahead) {
+        try (DelayQueueClient other = ClientAccess.create(
+                new PatientCaller(redis.client()),
+                ClientOptions.DEFAULTS,
+                ClientAccess.timers(client),
+                new SecureRandom(),
+                () -> System.currentTimeMillis() + ahead,
+                redis.client())) {
+            DelayQueue there = other.queue(queue.name());
+            ScheduleResult declared = declare(there, Schedule.cron("* * * * * *", BERLIN), "x", 0);
+            assertThat(declared.dueMicros() - declared.scheduledMicros()).isBetween(1L, 1_000_000L);
+            for (int i = 0; i < 3; i++) {
+                ClaimedDelivery run = run(Duration.ofSeconds(1));
+                end(run, Settlement.ACKNOWLEDGE);
+                assertThat(info().dueMicros())
+                        .isGreaterThan(run.claimedMicros())
+                        .isGreaterThan(run.firstDueMicros());
+                assertThat(claim(1)).isEmpty();
+                ScheduleResult again = declare(there, Schedule.cron("* * * * * *", BERLIN), "x", 0);
+                assertThat(again.outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+            }
+        }
+    }
+
+    @Test
+    void should_go_on_from_now_after_a_promotion() {
+        declare(YEARLY);
+        long yearly = info().dueMicros();
+        get(queue.promote("s"));
+        end(run(Duration.ZERO), Settlement.ACKNOWLEDGE);
+        assertThat(info().dueMicros()).isEqualTo(yearly);
+        declare(QUARTERS);
+        get(queue.promote("s"));
+        ClaimedDelivery promoted = run(Duration.ZERO);
+        end(promoted, Settlement.ACKNOWLEDGE);
+        assertThat(info().dueMicros()).isEqualTo(promoted.firstDueMicros() + QUARTER);
+        get(queue.reschedule("s", DueTime.after(Duration.ofMinutes(1))));
+        end(run(Duration.ofMinutes(2)), Settlement.ACKNOWLEDGE);
+        assertThat(info().dueMicros() - promoted.claimedMicros()).isBetween(0L, QUARTER);
+    }
+
+    @Test
+    void should_change_no_time_by_another_body_or_the_same_rule() {
+        declare(HOURS);
+        for (int i = 0; i < 4; i++) {
+            pass(Duration.ofMinutes(14));
+            long due = info().dueMicros();
+            ScheduleResult again = declare(queue, HOURS, "trace " + i, 0);
+            assertThat(again.outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+            assertThat(again.dueMicros()).isEqualTo(due);
+        }
+        ClaimedDelivery run = run(Duration.ofMinutes(5));
+        assertThat(text(run.body())).isEqualTo("trace 3");
+        var before = snapshot().keys().get("state");
+        assertThat(declare(queue, HOURS, "trace 4", 0).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+        assertThat(snapshot().keys().get("state")).isEqualTo(before);
+        assertThat(end(run, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.DONE);
+        assertThat(text(run(HOUR).body())).isEqualTo("trace 4");
+    }
+
+    @Test
+    void should_leave_the_lease_of_a_run_when_rule_and_body_are_replaced() {
+        declare(QUARTERS);
+        ClaimedDelivery run = run(HOUR);
+        declare(queue, HOURS, "other", 0);
+        assertThat(info().state()).isEqualTo(MessageState.LEASED);
+        assertThat(claim(5)).isEmpty();
+        assertThat(end(run, new Settlement.Retry(Duration.ofSeconds(1), bytes("f"))))
+                .isEqualTo(SettleResult.DONE);
+        ClaimedDelivery second = run(Duration.ofSeconds(2));
+        assertThat(second.attempt()).isEqualTo(2);
+        assertThat(text(second.lastFailure())).isEqualTo("f");
+        assertThat(second.firstDueMicros()).isEqualTo(run.firstDueMicros() - 2_000_000);
+        assertThat(second.rule()).isEqualTo(HOURS.encode());
+        assertThat(end(second, Settlement.RELEASE)).isEqualTo(SettleResult.DONE);
+        assertThat(info().rule()).isEqualTo(HOURS.encode());
+    }
+
+    @Test
+    void should_pull_back_what_a_wrong_clock_has_put_far_away() {
+        declare(QUARTERS);
+        get(queue.reschedule("s", DueTime.after(Duration.ofDays(365))));
+        ScheduleResult again = declare(QUARTERS);
+        assertThat(again.dueMicros() - again.scheduledMicros()).isBetween(1L, QUARTER + 1_000_000);
+        assertThat(info().dueMicros()).isEqualTo(again.dueMicros());
+    }
+
+    @Test
+    void should_give_a_run_up_rather_than_retry_it_after_the_next_time() {
+        declare(QUARTERS);
+        ClaimedDelivery run = run(Duration.ofMinutes(15).plusSeconds(1));
+        end(run, new Settlement.Retry(Duration.ofMinutes(5), bytes("first")));
+        assertThat(run.deadLetterId()).isNull();
+        ClaimedDelivery second = run(Duration.ofMinutes(5));
+        assertThat(second.attempt()).isEqualTo(2);
+        assertThat(end(second, new Settlement.Retry(Duration.ofMinutes(14), bytes("second"))))
+                .isEqualTo(SettleResult.DONE);
+        assertThat(letters())
+                .extracting(MessageInfo::id)
+                .containsExactly(second.deadLetterId().toString());
+        assertThat(info().dueMicros()).isEqualTo(second.firstDueMicros() + QUARTER);
+        assertThat(info().attempts()).isZero();
+        assertThat(info().lastFailure()).isEmpty();
+    }
+
+    @Test
+    void should_keep_one_dead_letter_with_a_count_and_run_it_once_under_its_own_id() {
+        String before = bury("s", 0); // one of a message before
+        declare(QUARTERS);
+        for (int i = 1; i <= 3; i++) {
+            ClaimedDelivery run = run(Duration.ofMinutes(16));
+            end(run, new Settlement.DeadLetter(bytes("failure " + i)));
+            String newest = run.deadLetterId().toString();
+            await().until(() -> letters().stream().map(MessageInfo::id).toList().equals(List.of(before, newest)));
+            MessageInfo letter = letters().get(1);
+            assertThat(letter.runsGivenUp()).isEqualTo(i);
+            assertThat(letter.rule()).isEqualTo(QUARTERS.encode());
+            assertThat(text(letter.lastFailure())).isEqualTo("failure " + i);
+            assertThat(info().dueMicros()).isGreaterThan(run.claimedMicros());
+        }
+        MessageInfo letter = letters().get(1);
+        assertThat(get(queue.admin().deadLettersOf("s"))).hasSize(2);
+        assertThat(get(queue.redrive(letter.id(), null))).isEqualTo(RedriveOutcome.REDRIVEN);
+        ClaimedDelivery once = claim(5).get(0);
+        assertThat(once.id()).isEqualTo(letter.id());
+        assertThat(once.rule()).isNull();
+        end(once, Settlement.ACKNOWLEDGE);
+        assertThat(held("messages")).containsExactly("s");
+    }
+
+    @Test
+    void should_let_consumers_of_dead_letters_end_that_of_a_run() {
+        declare(QUARTERS);
+        end(run(HOUR), new Settlement.DeadLetter(bytes("failure")));
+        ClaimedDelivery letter = claimDead(1).get(0);
+        assertThat(letter.rule()).isEqualTo(QUARTERS.encode());
+        end(letter, new Settlement.Retry(Duration.ZERO, bytes("again")));
+        letter = claimDead(1).get(0);
+        assertThat(text(letter.lastFailure())).isEqualTo("again");
+        assertThat(letter.rule()).isEqualTo(QUARTERS.encode());
+        assertThat(end(letter, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.DONE);
+        assertThat(held("dead:messages")).isEmpty();
+    }
+
+    @Test
+    void should_skip_a_run_without_a_dead_letter() {
+        declare(QUARTERS);
+        end(run(HOUR), new Settlement.Drop(Duration.ofDays(1)));
+        assertThat(letters()).isEmpty();
+        assertThat(info().dueMicros()).isPositive();
+        assertThat(held("seen")).isEmpty();
+    }
+
+    @Test
+    void should_end_with_a_cancel_also_while_it_runs() {
+        declare(QUARTERS);
+        ClaimedDelivery run = run(HOUR);
+        assertThat(get(queue.cancel("s")).previousState()).isEqualTo(MessageState.LEASED);
+        assertThat(end(run, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.STALE_GONE);
+        assertThat(held("messages")).isEmpty();
+        assertThat(held("state")).isEmpty();
+    }
+
+    @Test
+    void should_tell_older_clients_what_the_queue_needs_until_it_is_empty() {
+        declare(QUARTERS);
+        assertThat(snapshot().keys().get("config")).containsEntry("needs", "schedules=0.1");
+        get(queue.cancel("s"));
+        assertThat(held("config")).isEmpty();
+        redis.client().getMap(keys().key("config"), StringCodec.INSTANCE).put("needs", "schedules=0.1 groups=0.2");
+        assertThatThrownBy(() -> declare(QUARTERS)).hasMessageContaining("'groups' (since version 0.2)");
+    }
+
+    @Test
+    void should_spare_schedules_when_all_messages_are_cancelled() {
+        declare(QUARTERS);
+        schedule("m", IN_AN_HOUR);
+        assertThat(get(queue.admin().cancelAll(any -> true, 10))).isEqualTo(1);
+        assertThat(held("messages")).containsExactly("s");
+        assertThat(get(queue.admin().cancelAll(any -> true, 10, true))).isEqualTo(1);
+        assertThat(held("messages")).isEmpty();
+    }
+
+    @Test
+    void should_let_the_later_declaration_win_while_two_versions_repeat_theirs() {
+        long old = declare(QUARTERS).scheduledMicros();
+        long recent = declare(HOURS).scheduledMicros();
+        assertThat(declare(queue, QUARTERS, "old", old).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+        assertThat(declare(queue, HOURS, "body", recent).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+        assertThat(info().rule()).isEqualTo(HOURS.encode());
+        redis.client().getKeys().delete(io.github.redisdelay.queue.model.QueueSnapshot.allKeys(keys()));
+        assertThat(declare(queue, QUARTERS, "old", old).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        assertThat(declare(queue, HOURS, "body", recent).outcome()).isEqualTo(ScheduleOutcome.REPLACED);
+        assertThat(declare(queue, QUARTERS, "old", old).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+    }
+
+    @Test
+    void should_come_again_after_a_lost_lease_and_a_repair() {
+        declare(QUARTERS);
+        ClaimedDelivery lost = run(HOUR);
+        ClaimedDelivery again = run(Duration.ofHours(2));
+        assertThat(again.attempt()).isEqualTo(2);
+        assertThat(end(lost, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.STALE_HELD);
+        redis.client()
+                .getScoredSortedSet(keys().key("leased"), ByteArrayCodec.INSTANCE)
+                .clear();
+        assertThat(get(queue.admin().check()).restored()).isEqualTo(1);
+        ClaimedDelivery third = run(Duration.ZERO);
+        assertThat(third.rule()).isEqualTo(QUARTERS.encode());
+        assertThat(end(third, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.DONE);
+        assertThat(info().dueMicros()).isGreaterThan(third.claimedMicros());
+    }
+
+    @Test
+    void should_replace_messages_and_be_replaced_by_them() {
+        schedule("s", LONG_AGO, 3);
+        ClaimedDelivery before = claim(1).get(0);
+        assertThat(declare(QUARTERS).outcome()).isEqualTo(ScheduleOutcome.SUPERSEDED);
+        assertThat(end(before, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.STALE_HELD);
+        assertThat(get(queue.schedule(message("s", DuplicatePolicy.IGNORE))).outcome())
+                .isEqualTo(ScheduleOutcome.IGNORED);
+        get(queue.schedule(message("s", DuplicatePolicy.REPLACE)));
+        assertThat(info().rule()).isNull();
+    }
+
+    /** Each night has one run, at two by the clock on the wall, also where clocks change. */
+    @Test
+    void should_run_each_night_of_a_year() {
+        String clock = keys().key("clock");
+        ZonedDateTime start = ZonedDateTime.of(2027, 1, 1, 12, 0, 0, 0, BERLIN);
+        long ahead = start.toEpochSecond() - Instant.now().getEpochSecond();
+        redis.client().getBucket(clock, StringCodec.INSTANCE).set(String.valueOf(ahead));
+        try (DelayQueueClient stepped = ClientAccess.create(
+                new SteppedCaller(redis.client(), clock),
+                ClientOptions.DEFAULTS,
+                ClientAccess.timers(client),
+                new SecureRandom(),
+                () -> start.toInstant().toEpochMilli(),
+                redis.client())) {
+            DelayQueue there = stepped.queue(queue.name());
+            var nightly = ClientAccess.consumers(stepped)
+                    .newClaims(((RedisDelayQueue) there).partitions().get(0).address(), error -> {});
+            declare(there, Schedule.cron("0 2 * * *", BERLIN), "report", 0);
+            for (int day = 1; day <= 365; day++) {
+                long noon = start.plusDays(day).toEpochSecond();
+                redis.client()
+                        .getBucket(clock, StringCodec.INSTANCE)
+                        .set(String.valueOf(noon - Instant.now().getEpochSecond()));
+                List<ClaimedDelivery> runs = claim(there, nightly, 5, 5);
+                assertThat(runs).hasSize(1);
+                ZonedDateTime due = Instant.ofEpochSecond(
+                                0, TimeUnit.MICROSECONDS.toNanos(runs.get(0).firstDueMicros()))
+                        .atZone(BERLIN);
+                ZonedDateTime two = start.plusDays(day).withHour(2).withEarlierOffsetAtOverlap();
+                assertThat(due).isEqualTo(two);
+                end(runs.get(0), Settlement.ACKNOWLEDGE);
+            }
+            nightly.close();
+        }
+        redis.client().getKeys().delete(clock);
+    }
+}
