@@ -50,6 +50,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "configuration": target.setConfiguration(property(camelContext, io.github.redisdelay.camel.RedisDelayConfiguration.class, value)); return true;
         case "configurationuri":
         case "configurationUri": getOrCreateConfiguration(target).setConfigurationUri(property(camelContext, java.lang.String.class, value)); return true;
+        case "cron": getOrCreateConfiguration(target).setCron(property(camelContext, java.lang.String.class, value)); return true;
         case "database": getOrCreateConfiguration(target).setDatabase(property(camelContext, int.class, value)); return true;
         case "deadletter":
         case "deadLetter": getOrCreateConfiguration(target).setDeadLetter(property(camelContext, boolean.class, value)); return true;
@@ -62,6 +63,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": getOrCreateConfiguration(target).setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": getOrCreateConfiguration(target).setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
+        case "every": getOrCreateConfiguration(target).setEvery(property(camelContext, java.lang.String.class, value)); return true;
         case "executorservice":
         case "executorService": getOrCreateConfiguration(target).setExecutorService(property(camelContext, java.util.concurrent.ExecutorService.class, value)); return true;
         case "failureexception":
@@ -118,12 +120,16 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "replicationTimeout": getOrCreateConfiguration(target).setReplicationTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": getOrCreateConfiguration(target).setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "scheduleid":
+        case "scheduleId": getOrCreateConfiguration(target).setScheduleId(property(camelContext, java.lang.String.class, value)); return true;
         case "sslcontextparameters":
         case "sslContextParameters": getOrCreateConfiguration(target).setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": getOrCreateConfiguration(target).setState(property(camelContext, java.lang.String.class, value)); return true;
         case "synchronous": getOrCreateConfiguration(target).setSynchronous(property(camelContext, boolean.class, value)); return true;
         case "timetolive":
         case "timeToLive": getOrCreateConfiguration(target).setTimeToLive(property(camelContext, java.lang.String.class, value)); return true;
+        case "timezone":
+        case "timeZone": getOrCreateConfiguration(target).setTimeZone(property(camelContext, java.lang.String.class, value)); return true;
         case "useglobalsslcontextparameters":
         case "useGlobalSslContextParameters": target.setUseGlobalSslContextParameters(property(camelContext, boolean.class, value)); return true;
         case "username": getOrCreateConfiguration(target).setUsername(property(camelContext, java.lang.String.class, value)); return true;
@@ -165,6 +171,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "configuration": return io.github.redisdelay.camel.RedisDelayConfiguration.class;
         case "configurationuri":
         case "configurationUri": return java.lang.String.class;
+        case "cron": return java.lang.String.class;
         case "database": return int.class;
         case "deadletter":
         case "deadLetter": return boolean.class;
@@ -177,6 +184,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
+        case "every": return java.lang.String.class;
         case "executorservice":
         case "executorService": return java.util.concurrent.ExecutorService.class;
         case "failureexception":
@@ -233,12 +241,16 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "replicationTimeout": return java.lang.String.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
+        case "scheduleid":
+        case "scheduleId": return java.lang.String.class;
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
         case "synchronous": return boolean.class;
         case "timetolive":
         case "timeToLive": return java.lang.String.class;
+        case "timezone":
+        case "timeZone": return java.lang.String.class;
         case "useglobalsslcontextparameters":
         case "useGlobalSslContextParameters": return boolean.class;
         case "username": return java.lang.String.class;
@@ -276,6 +288,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "configuration": return target.getConfiguration();
         case "configurationuri":
         case "configurationUri": return getOrCreateConfiguration(target).getConfigurationUri();
+        case "cron": return getOrCreateConfiguration(target).getCron();
         case "database": return getOrCreateConfiguration(target).getDatabase();
         case "deadletter":
         case "deadLetter": return getOrCreateConfiguration(target).isDeadLetter();
@@ -288,6 +301,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "delay": return getOrCreateConfiguration(target).getDelay();
         case "deliverat":
         case "deliverAt": return getOrCreateConfiguration(target).getDeliverAt();
+        case "every": return getOrCreateConfiguration(target).getEvery();
         case "executorservice":
         case "executorService": return getOrCreateConfiguration(target).getExecutorService();
         case "failureexception":
@@ -344,12 +358,16 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "replicationTimeout": return getOrCreateConfiguration(target).getReplicationTimeout();
         case "requesttimeout":
         case "requestTimeout": return getOrCreateConfiguration(target).getRequestTimeout();
+        case "scheduleid":
+        case "scheduleId": return getOrCreateConfiguration(target).getScheduleId();
         case "sslcontextparameters":
         case "sslContextParameters": return getOrCreateConfiguration(target).getSslContextParameters();
         case "state": return getOrCreateConfiguration(target).getState();
         case "synchronous": return getOrCreateConfiguration(target).isSynchronous();
         case "timetolive":
         case "timeToLive": return getOrCreateConfiguration(target).getTimeToLive();
+        case "timezone":
+        case "timeZone": return getOrCreateConfiguration(target).getTimeZone();
         case "useglobalsslcontextparameters":
         case "useGlobalSslContextParameters": return target.isUseGlobalSslContextParameters();
         case "username": return getOrCreateConfiguration(target).getUsername();

@@ -40,6 +40,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "concurrentConsumers": target.getConfiguration().setConcurrentConsumers(property(camelContext, int.class, value)); return true;
         case "configurationuri":
         case "configurationUri": target.getConfiguration().setConfigurationUri(property(camelContext, java.lang.String.class, value)); return true;
+        case "cron": target.getConfiguration().setCron(property(camelContext, java.lang.String.class, value)); return true;
         case "database": target.getConfiguration().setDatabase(property(camelContext, int.class, value)); return true;
         case "deadletter":
         case "deadLetter": target.getConfiguration().setDeadLetter(property(camelContext, boolean.class, value)); return true;
@@ -52,6 +53,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": target.getConfiguration().setDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "deliverat":
         case "deliverAt": target.getConfiguration().setDeliverAt(property(camelContext, java.lang.String.class, value)); return true;
+        case "every": target.getConfiguration().setEvery(property(camelContext, java.lang.String.class, value)); return true;
         case "exceptionhandler":
         case "exceptionHandler": target.setExceptionHandler(property(camelContext, org.apache.camel.spi.ExceptionHandler.class, value)); return true;
         case "exchangepattern":
@@ -108,12 +110,16 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "replicationTimeout": target.getConfiguration().setReplicationTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "requesttimeout":
         case "requestTimeout": target.getConfiguration().setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
+        case "scheduleid":
+        case "scheduleId": target.getConfiguration().setScheduleId(property(camelContext, java.lang.String.class, value)); return true;
         case "sslcontextparameters":
         case "sslContextParameters": target.getConfiguration().setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": target.getConfiguration().setState(property(camelContext, java.lang.String.class, value)); return true;
         case "synchronous": target.getConfiguration().setSynchronous(property(camelContext, boolean.class, value)); return true;
         case "timetolive":
         case "timeToLive": target.getConfiguration().setTimeToLive(property(camelContext, java.lang.String.class, value)); return true;
+        case "timezone":
+        case "timeZone": target.getConfiguration().setTimeZone(property(camelContext, java.lang.String.class, value)); return true;
         case "username": target.getConfiguration().setUsername(property(camelContext, java.lang.String.class, value)); return true;
         case "visibilitytimeout":
         case "visibilityTimeout": target.getConfiguration().setVisibilityTimeout(property(camelContext, java.lang.String.class, value)); return true;
@@ -150,6 +156,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "concurrentConsumers": return int.class;
         case "configurationuri":
         case "configurationUri": return java.lang.String.class;
+        case "cron": return java.lang.String.class;
         case "database": return int.class;
         case "deadletter":
         case "deadLetter": return boolean.class;
@@ -162,6 +169,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": return java.lang.String.class;
         case "deliverat":
         case "deliverAt": return java.lang.String.class;
+        case "every": return java.lang.String.class;
         case "exceptionhandler":
         case "exceptionHandler": return org.apache.camel.spi.ExceptionHandler.class;
         case "exchangepattern":
@@ -218,12 +226,16 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "replicationTimeout": return java.lang.String.class;
         case "requesttimeout":
         case "requestTimeout": return java.lang.String.class;
+        case "scheduleid":
+        case "scheduleId": return java.lang.String.class;
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
         case "synchronous": return boolean.class;
         case "timetolive":
         case "timeToLive": return java.lang.String.class;
+        case "timezone":
+        case "timeZone": return java.lang.String.class;
         case "username": return java.lang.String.class;
         case "visibilitytimeout":
         case "visibilityTimeout": return java.lang.String.class;
@@ -256,6 +268,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "concurrentConsumers": return target.getConfiguration().getConcurrentConsumers();
         case "configurationuri":
         case "configurationUri": return target.getConfiguration().getConfigurationUri();
+        case "cron": return target.getConfiguration().getCron();
         case "database": return target.getConfiguration().getDatabase();
         case "deadletter":
         case "deadLetter": return target.getConfiguration().isDeadLetter();
@@ -268,6 +281,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "delay": return target.getConfiguration().getDelay();
         case "deliverat":
         case "deliverAt": return target.getConfiguration().getDeliverAt();
+        case "every": return target.getConfiguration().getEvery();
         case "exceptionhandler":
         case "exceptionHandler": return target.getExceptionHandler();
         case "exchangepattern":
@@ -324,12 +338,16 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "replicationTimeout": return target.getConfiguration().getReplicationTimeout();
         case "requesttimeout":
         case "requestTimeout": return target.getConfiguration().getRequestTimeout();
+        case "scheduleid":
+        case "scheduleId": return target.getConfiguration().getScheduleId();
         case "sslcontextparameters":
         case "sslContextParameters": return target.getConfiguration().getSslContextParameters();
         case "state": return target.getConfiguration().getState();
         case "synchronous": return target.getConfiguration().isSynchronous();
         case "timetolive":
         case "timeToLive": return target.getConfiguration().getTimeToLive();
+        case "timezone":
+        case "timeZone": return target.getConfiguration().getTimeZone();
         case "username": return target.getConfiguration().getUsername();
         case "visibilitytimeout":
         case "visibilityTimeout": return target.getConfiguration().getVisibilityTimeout();

@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(57);
+        Set<String> props = new HashSet<>(61);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -34,6 +34,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("browseLimit");
         props.add("concurrentConsumers");
         props.add("configurationUri");
+        props.add("cron");
         props.add("database");
         props.add("deadLetter");
         props.add("deadLetterReason");
@@ -41,6 +42,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("deduplicationPeriod");
         props.add("delay");
         props.add("deliverAt");
+        props.add("every");
         props.add("exceptionHandler");
         props.add("exchangePattern");
         props.add("executorService");
@@ -73,10 +75,12 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("redisson");
         props.add("replicationTimeout");
         props.add("requestTimeout");
+        props.add("scheduleId");
         props.add("sslContextParameters");
         props.add("state");
         props.add("synchronous");
         props.add("timeToLive");
+        props.add("timeZone");
         props.add("username");
         props.add("visibilityTimeout");
         props.add("waitForDisk");

@@ -51,11 +51,29 @@ final class ConsumerDifferences {
             return identity.equals(other.identity) && settings.deadLetters() == other.settings.deadLetters();
         }
 
+        /** Returns whether it declares the recurring schedule of this id in a queue. */
+        boolean declares(String queue, String id) {
+            return id != null && id.equals(scheduleId()) && identity.equals(queue);
+        }
+
+        private String scheduleId() {
+            return settings.schedule() == null ? null : settings.schedule().id();
+        }
+
         private Set<String> differences(Side other) {
             Map<String, Object> differing = deciding();
             differing.entrySet().removeAll(other.deciding().entrySet());
             return differing.keySet();
         }
+    }
+
+    /** @throws IllegalArgumentException if one of the others declares the same recurring schedule */
+    static void checkDeclaredOnce(Side started, Stream<Side> others) {
+        String id = started.scheduleId();
+        others.filter(other -> other.declares(started.identity, id)).findFirst().ifPresent(other -> {
+            throw new IllegalArgumentException(started.shown() + " and " + other.shown() + " declare the schedule '"
+                    + id + "': give one of them an option 'scheduleId', or remove cron and every from it");
+        });
     }
 
     /** The first of the others that differs from a consumer that starts, in a sentence. One is enough to act on. */

@@ -60,6 +60,9 @@ final class EndpointOptions {
         checkChooses("failureException", component.getFailureException() != null);
         checkChooses("deadLetterReason", component.getDeadLetterReason() != null);
         checkChooses("failureRouteId", component.getFailureRouteId() != null);
+        checkChooses("every", component.getEvery() != null);
+        checkChooses("cron", component.getCron() != null);
+        checkChooses("scheduleId", component.getScheduleId() != null);
         checkChooses("importOptions[from]", component.getImportOptions().containsKey("from"));
         RedisDelayConfiguration options = component.copy();
         if (names.contains("delay") || names.contains("deliverAt")) {
@@ -92,7 +95,7 @@ final class EndpointOptions {
     private static void checkChooses(String option, boolean set) {
         if (set) {
             throw new IllegalArgumentException(
-                    "option '" + option + "' is set on the component, where it would choose for every"
+                    "option '" + option + "' is set on the component, where it would hold for every"
                             + " endpoint: set it on the endpoint that is meant");
         }
     }
@@ -104,8 +107,10 @@ final class EndpointOptions {
      */
     static String unused(String used, Map<String, Object> own) {
         boolean produces = used.equals(PRODUCER);
+        boolean declares = own.containsKey("every") || own.containsKey("cron"); // its message has a time to live
         String names = own.keySet().stream()
                 .filter(name -> isOf(produces ? CONSUMER : PRODUCER, name))
+                .filter(name -> !declares || !name.equalsIgnoreCase("timeToLive"))
                 .map(name -> "option '" + name + "'")
                 .collect(Collectors.joining(", "));
         return names.isEmpty()

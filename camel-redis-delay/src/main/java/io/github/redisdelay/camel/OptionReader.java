@@ -4,10 +4,12 @@ package io.github.redisdelay.camel;
 import io.github.redisdelay.camel.connection.ConnectionSettings;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
+import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.camel.option.Rules;
 import io.github.redisdelay.camel.producer.MessageChoice;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
@@ -17,6 +19,7 @@ import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.QueueNames;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
@@ -31,8 +34,8 @@ import org.apache.camel.spi.HeaderFilterStrategy;
 public record OptionReader(RedisDelayConfiguration options) {
 
     /** Options for messages that are given up: a dead letter never is. */
-    private static final List<String> NOT_FOR_DEAD_LETTERS =
-            List.of("maximumRedeliveries", "deadLetter", "onExpiry", "deadLetterRetention", "maximumDeadLetters");
+    private static final String[] NOT_FOR_DEAD_LETTERS =
+            "maximumRedeliveries deadLetter onExpiry deadLetterRetention maximumDeadLetters every cron".split(" ");
 
     private static final String NONE = "; leave it out for none";
 
@@ -54,7 +57,7 @@ public record OptionReader(RedisDelayConfiguration options) {
         endpoint.producer(Set.of());
         endpoint.options.setState(null); // that of lists: no consumer has to have it
         endpoint.options.setBatching(false);
-        endpoint.consumer(Set.of());
+        endpoint.consumer("", Set.of());
         endpoint.batch();
     }
 
@@ -122,10 +125,10 @@ public record OptionReader(RedisDelayConfiguration options) {
                 OptionValues.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
                 options.isBatching(),
                 options.getPriority(),
-                new Envelope.Settings(
-                        positiveOrNull("deduplicationPeriod", options.getDeduplicationPeriod(), NONE),
-                        positiveOrNull("timeToLive", options.getTimeToLive(), NONE),
-                        null),
+                message(),
+                rule(),
+                options.getCron(),
+                options.getTimeZone(),
                 options.getMaximumQueueLength(),
                 options.getLimit(),
                 positive("outlookStep", options.getOutlookStep(), ""),
@@ -161,6 +164,19 @@ public record OptionReader(RedisDelayConfiguration options) {
                 .withMaximumVisibilityExtension(extension);
     }
 
+    private Envelope.Settings message() {
+        return new Envelope.Settings(
+                positiveOrNull("deduplicationPeriod", options.getDeduplicationPeriod(), NONE),
+                positiveOrNull("timeToLive", options.getTimeToLive(), NONE),
+                null);
+    }
+
+    /** The rule of a recurring schedule; null if there is none. */
+    private Schedule rule() {
+        return Rules.of(
+                "option 'every'", options.getEvery(), "option 'cron'", options.getCron(), options.getTimeZone());
+    }
+
     public RetryPolicy retries() {
         List<Duration> steps = options.getRedeliveryDelays() == null
                 ? List.of()
@@ -175,8 +191,11 @@ public record OptionReader(RedisDelayConfiguration options) {
                 steps);
     }
 
-    /** @param own the names of the options that the endpoint's own URI sets */
-    public ConsumerSettings consumer(Set<String> own) {
+    /**
+     * @param queue the name of its queue
+     * @param own the names of the options that the endpoint's own URI sets
+     */
+    public ConsumerSettings consumer(String queue, Set<String> own) {
         MessageScope consumed = MessageScope.of(options.getState());
         if (consumed == MessageScope.LEASED) {
             throw new IllegalArgumentException("option 'state' is 'leased': a consumer receives the due messages of its"
@@ -185,6 +204,8 @@ public record OptionReader(RedisDelayConfiguration options) {
         boolean deadLetters = consumed == MessageScope.DEAD;
         checkDeadLetters(deadLetters, own);
         RetryPolicy retries = retries();
+        Schedule rule = rule();
+        String id = options.getScheduleId() == null ? queue : options.getScheduleId();
         return new ConsumerSettings(
                 deadLetters,
                 claims(),
@@ -193,6 +214,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 OptionValues.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
                 options.isBatching() ? batch() : null,
+                rule == null ? null : new ScheduleDeclaration.Declared(id, rule, message()),
                 options.getExecutorService());
     }
 

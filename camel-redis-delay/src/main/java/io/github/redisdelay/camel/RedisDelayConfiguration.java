@@ -88,6 +88,18 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "producer", javaType = "java.time.Duration")
     private String deduplicationPeriod;
 
+    @UriParam(label = "common", javaType = "java.time.Duration")
+    private String every;
+
+    @UriParam(label = "common")
+    private String cron;
+
+    @UriParam(label = "common", defaultValue = "UTC")
+    private String timeZone = "UTC";
+
+    @UriParam(label = "consumer,advanced")
+    private String scheduleId;
+
     @UriParam(label = "producer,advanced", defaultValue = "0")
     private long maximumQueueLength;
 
@@ -631,6 +643,51 @@ public class RedisDelayConfiguration implements Cloneable {
      */
     public void setDeduplicationPeriod(String deduplicationPeriod) {
         this.deduplicationPeriod = deduplicationPeriod;
+    }
+
+    public String getEvery() {
+        return every;
+    }
+
+    /**
+     * The interval of a recurring schedule, from 1 s to 3650 days. A consumer declares a schedule that it receives itself. A
+     * producer makes one of its message, whose id is in the header CamelRedisDelayScheduleId. Set on an endpoint only.
+     */
+    public void setEvery(String every) {
+        this.every = every;
+    }
+
+    public String getCron() {
+        return cron;
+    }
+
+    /**
+     * The cron expression of a recurring schedule, in the place of every: minute, hour, day of the month, month and day of
+     * the week, or these with the second first. Set on an endpoint only.
+     */
+    public void setCron(String cron) {
+        this.cron = cron;
+    }
+
+    public String getTimeZone() {
+        return timeZone;
+    }
+
+    /** The time zone of cron expressions, such as Europe/Berlin or UTC. */
+    public void setTimeZone(String timeZone) {
+        this.timeZone = timeZone;
+    }
+
+    public String getScheduleId() {
+        return scheduleId;
+    }
+
+    /**
+     * The id of the schedule that a consumer with cron or every declares; without it the queue's name. Set on an endpoint
+     * only.
+     */
+    public void setScheduleId(String scheduleId) {
+        this.scheduleId = scheduleId;
     }
 
     public long getMaximumQueueLength() {

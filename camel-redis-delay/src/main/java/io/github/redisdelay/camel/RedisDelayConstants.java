@@ -104,6 +104,47 @@ public final class RedisDelayConstants {
     public static final String TIME_TO_LIVE = "CamelRedisDelayTimeToLive";
 
     /**
+     * The interval of a recurring schedule, at least 1 s: a java.time.Duration, a number of milliseconds, or text such as
+     * 15m. Needs CamelRedisDelayScheduleId. Wins over the options every and cron. Removed after the message was stored.
+     */
+    @Metadata(label = "producer", javaType = "java.time.Duration")
+    public static final String EVERY = "CamelRedisDelayEvery";
+
+    /**
+     * The cron expression of a recurring schedule: five fields as in crontab, or six with the second first. Needs
+     * CamelRedisDelayScheduleId. Wins over the options every and cron. Removed after the message was stored.
+     */
+    @Metadata(label = "producer", javaType = "String")
+    public static final String CRON = "CamelRedisDelayCron";
+
+    /**
+     * The time zone of the cron expression: a ZoneId, or text such as Europe/Berlin. Wins over the option timeZone.
+     * Removed after the message was stored.
+     */
+    @Metadata(label = "producer", javaType = "String")
+    public static final String TIME_ZONE = "CamelRedisDelayTimeZone";
+
+    /**
+     * The rule of a recurring schedule, such as every 15m: set by the consumer, and by the operations get and list.
+     */
+    @Metadata(label = "common", javaType = "String")
+    public static final String RULE = "CamelRedisDelayRule";
+
+    /**
+     * The time of the rule for which this run of a recurring schedule is, in milliseconds since 1970: set by the consumer.
+     * The same in each delivery of the run, also in one that comes late or again.
+     */
+    @Metadata(label = "consumer", javaType = "long")
+    public static final String RUN_TIME = "CamelRedisDelayRunTime";
+
+    /**
+     * The time of the next run of a recurring schedule, in milliseconds since 1970: set by the consumer. A run that ends
+     * later than that leaves it out.
+     */
+    @Metadata(label = "consumer", javaType = "long")
+    public static final String NEXT_RUN_TIME = "CamelRedisDelayNextRunTime";
+
+    /**
      * The time for which the message's id stays a duplicate after it was acknowledged or expired: a java.time.Duration,
      * a number of milliseconds, or text such as 1h. Wins over the option deduplicationPeriod. Removed after the message
      * was stored.

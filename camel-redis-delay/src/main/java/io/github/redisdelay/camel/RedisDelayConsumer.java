@@ -7,6 +7,7 @@ import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
 import io.github.redisdelay.camel.delivery.ConsumerSettings;
 import io.github.redisdelay.camel.delivery.DeadLetterTrimmer;
 import io.github.redisdelay.camel.delivery.DeliveryReport;
+import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.monitor.Meters;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.camel.CamelContext;
 import org.apache.camel.ExtendedStartupListener;
 import org.apache.camel.Processor;
@@ -58,6 +60,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     private volatile DeliveryReport report = new DeliveryReport(received, () -> {}, Meters.Consuming.NONE);
     private volatile DeadLetterTrimmer trimmer;
     private volatile ImportModule.Bridge bridge; // null if it imports nothing
+    private volatile ScheduleDeclaration declaration;
 
     /**
      * The parts of a started consumer.
@@ -103,11 +106,9 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
     protected void doStart() throws Exception {
         super.doStart();
         if (running == null) {
+            ConsumerDifferences.checkDeclaredOnce(side(), others());
             running = open();
-            ConsumerDifferences.find(
-                            side(),
-                            RedisDelayComponent.consumers(getEndpoint().getCamelContext())
-                                    .map(RedisDelayConsumer::side))
+            ConsumerDifferences.find(side(), others())
                     .ifPresent(
                             differ -> LOG.warn("queue '{}': {}", getEndpoint().getQueueName(), differ));
             getEndpoint().getComponent().consumers.add(this);
@@ -146,6 +147,8 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                     limits,
                     () -> whole.admin().trimDeadLetters(limits.retention(), limits.maximum()),
                     component.threads().timers());
+            declaration = new ScheduleDeclaration(
+                    queue, settings.schedule(), component.threads().timers());
             meters = component.meters().consuming(metered, name(), settings.deadLetters());
             report = new DeliveryReport(received, trimmer::deadLettered, meters);
             ExceptionHandler own = getExceptionHandler() == camels ? null : getExceptionHandler();
@@ -164,7 +167,11 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         }
     }
 
-    private ConsumerDifferences.Side side() {
+    private Stream<ConsumerDifferences.Side> others() {
+        return RedisDelayComponent.consumers(getEndpoint().getCamelContext()).map(RedisDelayConsumer::side);
+    }
+
+    ConsumerDifferences.Side side() {
         return new ConsumerDifferences.Side(getEndpoint().identity(), shown(), settings);
     }
 
@@ -175,6 +182,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
             if (running != null && claims() == null && !running.deliveries().isSuspended()) {
                 running.deliveries().start(name(), shown());
                 trimmer.start();
+                declaration.start();
             }
             if (running != null && bridge != null && !isSuspendingOrSuspended()) {
                 bridge.start();
@@ -249,6 +257,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                 bridge.close();
             }
             trimmer.stop();
+            declaration.stop();
             ShutdownStrategy patience = getEndpoint().getCamelContext().getShutdownStrategy();
             stopping.deliveries().stop(patience.getTimeUnit().toNanos(patience.getTimeout()));
             report.close();

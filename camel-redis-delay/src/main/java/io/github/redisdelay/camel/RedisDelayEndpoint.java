@@ -271,7 +271,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
      * @throws IllegalArgumentException if the options are not possible for one
      */
     ConsumerSettings consumerSettings() {
-        return new OptionReader(configuration).consumer(ownOptions.keySet());
+        return new OptionReader(configuration).consumer(queueName, ownOptions.keySet());
     }
 
     /**
@@ -286,7 +286,12 @@ public class RedisDelayEndpoint extends DefaultEndpoint
             throw new IllegalArgumentException("option 'batching' is set on an endpoint that is polled, which gives one"
                     + " message at a time: remove it, or consume from the endpoint in a route");
         }
-        return consumerSettings();
+        ConsumerSettings settings = consumerSettings();
+        if (settings.schedule() != null) {
+            throw new IllegalArgumentException("option '" + (configuration.getCron() == null ? "every" : "cron")
+                    + "' is set on an endpoint that is polled, which declares no schedule: consume from it in a route");
+        }
+        return settings;
     }
 
     /** Makes the operation import of a producer that is started; null if its operation is another one. */

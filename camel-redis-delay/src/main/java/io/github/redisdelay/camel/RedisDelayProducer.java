@@ -101,6 +101,9 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                         settings,
                         queue,
                         meters,
+                        id -> RedisDelayComponent.consumers(getEndpoint().getCamelContext())
+                                .anyMatch(each ->
+                                        each.side().declares(getEndpoint().identity(), id)),
                         () -> component.unusedQueues.foundNothing(
                                 metered.place() + " with prefix '" + metered.keyPrefix() + "'", queue)),
                 new QueryOperations(settings, queue, mapper, queues::queues));

@@ -27,7 +27,10 @@ public class RedisDelaySendDynamicAware extends SendDynamicAwareSupport {
             "deliverAt", RedisDelayConstants.DELIVER_AT,
             "priority", RedisDelayConstants.PRIORITY,
             "timeToLive", RedisDelayConstants.TIME_TO_LIVE,
-            "deduplicationPeriod", RedisDelayConstants.DEDUPLICATION_PERIOD);
+            "deduplicationPeriod", RedisDelayConstants.DEDUPLICATION_PERIOD,
+            "every", RedisDelayConstants.EVERY,
+            "cron", RedisDelayConstants.CRON,
+            "timeZone", RedisDelayConstants.TIME_ZONE);
 
     /**
      * The headers of the step under way, an exchange property.
@@ -102,6 +105,10 @@ public class RedisDelaySendDynamicAware extends SendDynamicAwareSupport {
         if (own.containsKey(RedisDelayConstants.DELAY) || own.containsKey(RedisDelayConstants.DELIVER_AT)) {
             headers.remove(RedisDelayConstants.DELAY);
             headers.remove(RedisDelayConstants.DELIVER_AT);
+        }
+        if (own.containsKey(RedisDelayConstants.EVERY) || own.containsKey(RedisDelayConstants.CRON)) {
+            headers.remove(RedisDelayConstants.EVERY);
+            headers.remove(RedisDelayConstants.CRON);
         }
         headers.keySet().removeIf(own::containsKey);
         return headers;

@@ -59,6 +59,14 @@ public interface Delivery {
         return null;
     }
 
+    /**
+     * The time of the next run of a recurring schedule if this one ends now, in microseconds since the epoch by the Redis server's
+     * clock. Of what is no run, a dead letter as well, {@link Long#MAX_VALUE}.
+     */
+    default long nextRunMicros() {
+        return Long.MAX_VALUE;
+    }
+
     /** The time when it was claimed, in microseconds since the epoch by the Redis server's clock. */
     long claimedMicros();
 

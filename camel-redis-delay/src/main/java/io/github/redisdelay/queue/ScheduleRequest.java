@@ -131,15 +131,8 @@ public final class ScheduleRequest {
             throw new IllegalStateException(
                     "a recurring schedule needs an id, by which it is declared again and cancelled");
         }
-        return new ScheduleRequest(
-                id,
-                due,
-                body,
-                DuplicatePolicy.IGNORE,
-                null,
-                priority,
-                maximumQueueLength,
-                new Recurrence(rule, declaredMicros));
+        Recurrence made = new Recurrence(rule, declaredMicros);
+        return new ScheduleRequest(id, due, body, DuplicatePolicy.IGNORE, null, priority, maximumQueueLength, made);
     }
 
     /** The rule of a recurring schedule, or null. */

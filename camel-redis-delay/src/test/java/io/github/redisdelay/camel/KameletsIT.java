@@ -42,6 +42,8 @@ class KameletsIT {
             "maximumRedeliveries", "3",
             "redeliveryDelay", "5s",
             "redeliveryDelays", "1s,2s",
+            "cron", "0 2 * * *",
+            "timeZone", "Asia/Tokyo",
             "keyPrefix", "shop");
 
     private static RedisServer server;

@@ -12,6 +12,7 @@ import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.envelope.Envelope.Settings;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
@@ -58,6 +59,9 @@ class OptionsTest {
                         false,
                         0,
                         Settings.NONE,
+                        null,
+                        null,
+                        "UTC",
                         0,
                         100,
                         Duration.ofMinutes(1),
@@ -81,7 +85,8 @@ class OptionsTest {
                 + "&maximumVisibilityExtension=2h&requestTimeout=1500&keyPrefix=shop"
                 + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77&priority=9&timeToLive=1h"
                 + "&deduplicationPeriod=2h&maximumQueueLength=1000000&limit=256&state=delayed&failureException=a.B"
-                + "&all=true&deadLetterReason=failed&failureRouteId=notify&outlookStep=3h&outlookSteps=240");
+                + "&all=true&deadLetterReason=failed&failureRouteId=notify&outlookStep=3h&outlookSteps=240"
+                + "&cron=0 2 * * MON#1&timeZone=Europe/Berlin");
         assertThat(endpoint.producerSettings())
                 .isEqualTo(new ProducerSettings(
                         DueTime.after(Duration.ofMinutes(90)),
@@ -90,6 +95,9 @@ class OptionsTest {
                         true,
                         9,
                         new Settings(Duration.ofHours(2), Duration.ofHours(1), null),
+                        Schedule.parse("cron 0 2 * * MON#1 Europe/Berlin"),
+                        "0 2 * * MON#1",
+                        "Europe/Berlin",
                         1_000_000,
                         256,
                         Duration.ofHours(3),

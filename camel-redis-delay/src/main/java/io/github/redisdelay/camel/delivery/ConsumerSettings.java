@@ -18,6 +18,7 @@ import java.util.random.RandomGenerator;
  * @param keepExpired whether what is expired is, too
  * @param limits which dead letters are kept
  * @param batch how batches are made; null if each message has an exchange of its own
+ * @param schedule the recurring schedule that it declares; null if it declares none
  * @param executor a pool of the user's for its exchanges; null for that of the component
  */
 public record ConsumerSettings(
@@ -28,6 +29,7 @@ public record ConsumerSettings(
         boolean keepExpired,
         DeadLetterTrimmer.Limits limits,
         ConsumerOptions.Batch batch,
+        ScheduleDeclaration.Declared schedule,
         ExecutorService executor) {
 
     /**
@@ -37,7 +39,8 @@ public record ConsumerSettings(
      */
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
         ConsumerOptions changed = options.withConcurrentConsumers(concurrentConsumers);
-        return new ConsumerSettings(deadLetters, changed, retries, deadLetter, keepExpired, limits, batch, executor);
+        return new ConsumerSettings(
+                deadLetters, changed, retries, deadLetter, keepExpired, limits, batch, schedule, executor);
     }
 
     /** The policy for deliveries, with this machine's clock, name and randomness. */

@@ -140,13 +140,19 @@ public final class DeliveryPolicy {
             return new Decision(new Settlement.Acknowledge(own.remember()));
         }
         String message = messageOf(outcome);
-        if (own.retries().isLast(delivery.attempt())) {
+        Duration delay = delay(delivery, own, outcome);
+        if (own.retries().isLast(delivery.attempt()) || isBehindNextRun(delivery, delay)) {
             String reason = outcome.failed() ? FailureRecord.FAILED : FailureRecord.RETRY_AFTER;
             return giveUp(delivery, routeId, outcome, message, reason);
         }
         return new Decision(new Settlement.Retry(
-                delay(delivery, own, outcome),
-                record(delivery, routeId, outcome.cause(), message, null).encode()));
+                delay, record(delivery, routeId, outcome.cause(), message, null).encode()));
+    }
+
+    /** Returns whether a run of a recurring schedule would come again when the next one is due, or later. */
+    private static boolean isBehindNextRun(Delivery delivery, Duration delay) {
+        Duration age = delivery.lateness().plus(delay);
+        return delivery.dueMicros() + age.toNanos() / 1_000 >= delivery.nextRunMicros();
     }
 
     private Duration delay(Delivery delivery, MessagePolicy own, RouteOutcome outcome) {
@@ -181,6 +187,9 @@ public final class DeliveryPolicy {
     /** Gives up a delivery that comes after its message's time to live. */
     private Decision expired(Delivery delivery, Duration remember, String routeId) {
         Decision.Reason why = new Decision.Reason(FailureRecord.EXPIRED, null, null, true);
+        if (delivery.rule() != null) {
+            return new Decision(new Settlement.Drop(remember), why, "its rule, which goes on,");
+        }
         return settings.deadLetter() && !settings.keepExpired()
                 ? new Decision(new Settlement.Drop(remember), why, "onExpiry=drop")
                 : giveUp(remember, lastOr(delivery, routeId, "its time to live was over", FailureRecord.EXPIRED), why);

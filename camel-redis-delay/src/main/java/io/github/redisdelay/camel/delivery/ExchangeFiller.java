@@ -61,6 +61,13 @@ public final class ExchangeFiller {
         message.setHeader(RedisDelayConstants.ATTEMPT, delivery.attempt());
         message.setHeader(RedisDelayConstants.LATENESS, delivery.lateness().toMillis());
         message.setHeader(Exchange.MESSAGE_TIMESTAMP, scheduled);
+        if (delivery.rule() != null) {
+            message.setHeader(RedisDelayConstants.RULE, delivery.rule());
+        }
+        if (delivery.nextRunMicros() < Long.MAX_VALUE) {
+            message.setHeader(RedisDelayConstants.RUN_TIME, delivery.firstDueMicros() / 1000);
+            message.setHeader(RedisDelayConstants.NEXT_RUN_TIME, delivery.nextRunMicros() / 1000);
+        }
         if (delivery.redeliveryReason() != RedeliveryReason.NONE) {
             message.setHeader(RedisDelayConstants.REDELIVERY_REASON, text(delivery.redeliveryReason()));
         }

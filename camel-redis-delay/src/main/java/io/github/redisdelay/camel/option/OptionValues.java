@@ -68,6 +68,14 @@ public final class OptionValues {
         return new BigDecimal(text.length() > MAX_NUMBER_LENGTH ? "" : text);
     }
 
+    /** Checks that one of two options or headers at most has a value. */
+    public static void checkOne(String name, Object value, String otherName, Object other) {
+        if (value != null && other != null) {
+            throw new IllegalArgumentException(name + " (" + shown(value) + ") and " + otherName + " (" + shown(other)
+                    + ") are both set: set one of them");
+        }
+    }
+
     /**
      * Checks that the number of an option is within bounds.
      *

@@ -35,9 +35,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The operations that change messages, or pause their queue. Holds nothing of an exchange.
  *
+ * @param declared whether a route of the context declares the recurring schedule with this id
  * @param foundNothing told when there is nothing to cancel
  */
-public record ManageOperations(ProducerSettings settings, DelayQueue queue, Meters.Use meters, Runnable foundNothing) {
+public record ManageOperations(
+        ProducerSettings settings,
+        DelayQueue queue,
+        Meters.Use meters,
+        Predicate<String> declared,
+        Runnable foundNothing) {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManageOperations.class);
 
@@ -90,7 +96,13 @@ public record ManageOperations(ProducerSettings settings, DelayQueue queue, Mete
         DueTime time = operation == RedisDelayOperation.RESCHEDULE ? dueTime(exchange.getMessage()) : null;
         boolean moving = time != null || operation == RedisDelayOperation.PROMOTE;
         Function<String, Submission<ChangeResult>> call = id -> switch (operation) {
-            case CANCEL -> counted(cancel(target, id, exchange), MessageState.LEASED, Event.CANCELLED);
+            case CANCEL -> {
+                if (!dead && declared.test(id)) {
+                    throw new IllegalArgumentException("schedule '" + OptionValues.shown(id)
+                            + "' is declared by a route: pause the queue, or remove cron and every from the route");
+                }
+                yield counted(cancel(target, id, exchange), MessageState.LEASED, Event.CANCELLED);
+            }
             case RESCHEDULE -> target.reschedule(id, time);
             case PROMOTE -> counted(target.promote(id), MessageState.DELAYED, Event.PROMOTED);
             default -> cancel(queue.deadLetters(), id, exchange); // PURGE

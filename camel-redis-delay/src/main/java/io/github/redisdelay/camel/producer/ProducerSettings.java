@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.QueueAdmin;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
@@ -17,6 +18,9 @@ import java.time.Duration;
  *
  * @param due the time from the options delay or deliverAt; null if neither is set
  * @param message the settings that its messages bring along
+ * @param rule the recurring schedule that its messages are; null if they are none
+ * @param cron its expression; null if it has none
+ * @param timeZone that of cron expressions, if no header says another one
  * @param maximumQueueLength the most messages that the queue may hold; 0 for any number
  * @param limit the most messages of a list
  * @param outlookStep how long each step of an outlook is, 1 ms or more
@@ -31,6 +35,9 @@ public record ProducerSettings(
         boolean batching,
         int priority,
         Envelope.Settings message,
+        Schedule rule,
+        String cron,
+        String timeZone,
         long maximumQueueLength,
         int limit,
         Duration outlookStep,

@@ -6,8 +6,10 @@ import io.github.redisdelay.camel.RedisDelayOperation;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.HeaderValues;
 import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.camel.option.Rules;
 import io.github.redisdelay.camel.redelivery.MessageRetryPolicy;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
@@ -24,6 +26,8 @@ import org.apache.camel.Message;
 public record ScheduleHeaders(Message own, Message outer, ProducerSettings options) {
 
     private static final String DELAY = "header '" + RedisDelayConstants.DELAY + "'";
+    private static final String EVERY = "header '" + RedisDelayConstants.EVERY + "'";
+    private static final String CRON = "header '" + RedisDelayConstants.CRON + "'";
     private static final String DELIVER_AT = "header '" + RedisDelayConstants.DELIVER_AT + "'";
 
     /**
@@ -62,10 +66,7 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
      * @throws IllegalArgumentException naming the option or header and its value
      */
     public static DueTime due(String delayName, Object delay, String atName, Object at) {
-        if (delay != null && at != null) {
-            throw new IllegalArgumentException(delayName + " (" + OptionValues.shown(delay) + ") and " + atName + " ("
-                    + OptionValues.shown(at) + ") are both set: set one of them");
-        }
+        OptionValues.checkOne(delayName, delay, atName, at);
         if (delay != null) {
             return DueTime.after(Durations.of(delayName, delay));
         }
@@ -110,6 +111,29 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
                 period == null ? otherwise.deduplicationPeriod() : period,
                 timeToLive == null ? otherwise.timeToLive() : timeToLive,
                 retries == null ? null : retries.encode());
+    }
+
+    /**
+     * The rule of the recurring schedule that the message is; null if it is none.
+     *
+     * @throws IllegalArgumentException naming the header and its value
+     */
+    public Schedule rule() {
+        Object zone = header(RedisDelayConstants.TIME_ZONE);
+        Schedule rule = rule(own, zone);
+        if (rule == null && own != outer) {
+            rule = rule(outer, zone);
+        }
+        if (rule == null && zone != null && options.cron() != null) {
+            return Rules.of(EVERY, null, "option 'cron'", options.cron(), zone);
+        }
+        return rule == null ? options.rule() : rule;
+    }
+
+    private Schedule rule(Message from, Object zone) {
+        Object every = HeaderValues.of(from, RedisDelayConstants.EVERY);
+        Object cron = HeaderValues.of(from, RedisDelayConstants.CRON);
+        return Rules.of(EVERY, every, CRON, cron, zone == null ? options.timeZone() : zone);
     }
 
     private Duration positive(String name) {

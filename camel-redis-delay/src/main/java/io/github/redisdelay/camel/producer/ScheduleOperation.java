@@ -15,6 +15,7 @@ import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
@@ -70,6 +71,12 @@ public record ScheduleOperation(
         DuplicatePolicy onDuplicate = ownId == null ? DuplicatePolicy.REJECT : settings.onDuplicate();
         DueTime due = headers.due();
         int priority = headers.priority();
+        Schedule rule = headers.rule();
+        if (rule != null && ownId == null) {
+            throw new IllegalArgumentException(
+                    "a recurring schedule (" + rule + ") needs an id, by which the same one again"
+                            + " changes it: set header '" + RedisDelayConstants.SCHEDULE_ID + "'");
+        }
         Envelope.Settings own = headers.settings();
         // The body is read last: after an error in a header, an error handler still finds a stream unread.
         byte[] body = mapper.toEnvelope(element, exchange, own).encode();
@@ -82,12 +89,13 @@ public record ScheduleOperation(
                 .superseding(supersedes)
                 .withPriority(priority)
                 .withMaximumQueueLength(settings.maximumQueueLength());
+        ScheduleRequest sent = rule == null ? request : request.recurring(rule, 0);
         boolean told = held != null || meters != Meters.Use.NONE || MessageLog.isOn();
         return PendingChange.send(
                 id,
                 () -> told
-                        ? PendingChange.telling(queue.schedule(request), done -> answered(done, held))
-                        : queue.schedule(request));
+                        ? PendingChange.telling(queue.schedule(sent), done -> answered(done, held))
+                        : queue.schedule(sent));
     }
 
     private void answered(ScheduleResult result, DeliveryCompletion held) {

@@ -17,7 +17,7 @@ class ConsumerSettingsTest {
     private static ConsumerSettings settings(Consumer<RedisDelayConfiguration> change) {
         RedisDelayConfiguration options = new RedisDelayConfiguration();
         change.accept(options);
-        return new OptionReader(options).consumer(Set.of());
+        return new OptionReader(options).consumer("orders", Set.of());
     }
 
     private static void assertRefused(Consumer<RedisDelayConfiguration> change, String... parts) {

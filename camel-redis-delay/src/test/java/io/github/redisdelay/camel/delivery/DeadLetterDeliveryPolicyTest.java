@@ -33,7 +33,7 @@ class DeadLetterDeliveryPolicyTest {
         options.setRedeliveryJitter(0);
         options.setMaximumRedeliveryDelay("5m");
         options.setState("dead");
-        policy = new OptionReader(options).consumer(Set.of()).policy();
+        policy = new OptionReader(options).consumer("orders", Set.of()).policy();
     }
 
     private static RecordingDelivery delivery(int attempt) {

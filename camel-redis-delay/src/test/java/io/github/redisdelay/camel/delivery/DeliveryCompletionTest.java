@@ -50,7 +50,10 @@ class DeliveryCompletionTest {
         options.setDeadLetter(deadLetter);
         options.setOnExpiry(keepExpired ? "dead" : "drop");
         return new DeliveryPolicy(
-                new OptionReader(options).consumer(Set.of()), "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
+                new OptionReader(options).consumer("orders", Set.of()),
+                "host",
+                InstantSource.fixed(Instant.EPOCH),
+                () -> 0L);
     }
 
     private DeliveryCompletion admit(RecordingDelivery delivery) {

@@ -41,7 +41,10 @@ class DeliveryPolicyTest {
         options.setDeadLetter(!kept.equals("nothing"));
         options.setOnExpiry(kept.equals("all but expired") ? "drop" : "dead");
         return new DeliveryPolicy(
-                new OptionReader(options).consumer(Set.of()), "host", InstantSource.fixed(Instant.EPOCH), () -> 0L);
+                new OptionReader(options).consumer("orders", Set.of()),
+                "host",
+                InstantSource.fixed(Instant.EPOCH),
+                () -> 0L);
     }
 
     private static RecordingDelivery delivery(int attempt) {

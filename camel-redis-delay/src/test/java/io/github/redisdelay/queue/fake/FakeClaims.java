@@ -117,7 +117,10 @@ public final class FakeClaims implements ClaimCalls {
                         1 + lostLeases,
                         TIME - 5,
                         TIME - 5,
-                        new byte[0]));
+                        new byte[0],
+                        null,
+                        0,
+                        0));
     }
 
     public static ClaimReply.ClaimedMessage[] messages(int from, int to) {

@@ -32,9 +32,19 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String configurationUri;
 
     /**
+     * The cron expression of a recurring schedule, in the place of every: minute, hour, day of the month, month and day of the week, or these with the second first. Set on an endpoint only.
+     */
+    private String cron;
+
+    /**
      * The number of the Redis database. Used with the option address.
      */
     private Integer database;
+
+    /**
+     * The interval of a recurring schedule, from 1 s to 3650 days. A consumer declares a schedule that it receives itself. A producer makes one of its message, whose id is in the header CamelRedisDelayScheduleId. Set on an endpoint only.
+     */
+    private String every;
 
     /**
      * The options of an import from a delayed queue of Redisson (RDelayedQueue), such as import.from: by the operation import, or by a consumer while it runs. The artifact camel-redis-delay-import has to be on the class path; its page lists them. This is a multi-value option with prefix: import.
@@ -55,6 +65,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
      * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default), leased or dead ones for the operation list; and with dead, the operations get, stats, outlook, cancel, reschedule, promote, pause, resume and check are about the dead letters.
      */
     private String state;
+
+    /**
+     * The time zone of cron expressions, such as Europe/Berlin or UTC.
+     */
+    private String timeZone;
 
     /**
      * The factor by which the redelivery delay grows with each redelivery, 1 or more.
@@ -145,6 +160,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
      * The most messages to claim at a time, 1 to 256. A consumer prefetches beyond its free slots only if its recent throughput justifies it, so a slow one takes nothing away from others.
      */
     private Integer maxMessagesPerPoll;
+
+    /**
+     * The id of the schedule that a consumer with cron or every declares; without it the queue's name. Set on an endpoint only.
+     */
+    private String scheduleId;
 
     /**
      * True if redrive, purge and promote mean all messages. Without it they need the id of a message, or one of the options failureException, deadLetterReason, failureRouteId and limit, or the header CamelRedisDelayLimit. Cannot be set on the component.
@@ -338,12 +358,28 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
         this.configurationUri = configurationUri;
     }
 
+    public String getCron() {
+        return cron;
+    }
+
+    public void setCron(String cron) {
+        this.cron = cron;
+    }
+
     public Integer getDatabase() {
         return database;
     }
 
     public void setDatabase(Integer database) {
         this.database = database;
+    }
+
+    public String getEvery() {
+        return every;
+    }
+
+    public void setEvery(String every) {
+        this.every = every;
     }
 
     public Map<String, Object> getImportOptions() {
@@ -376,6 +412,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setState(String state) {
         this.state = state;
+    }
+
+    public String getTimeZone() {
+        return timeZone;
+    }
+
+    public void setTimeZone(String timeZone) {
+        this.timeZone = timeZone;
     }
 
     public Double getBackOffMultiplier() {
@@ -520,6 +564,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setMaxMessagesPerPoll(Integer maxMessagesPerPoll) {
         this.maxMessagesPerPoll = maxMessagesPerPoll;
+    }
+
+    public String getScheduleId() {
+        return scheduleId;
+    }
+
+    public void setScheduleId(String scheduleId) {
+        this.scheduleId = scheduleId;
     }
 
     public Boolean getAll() {

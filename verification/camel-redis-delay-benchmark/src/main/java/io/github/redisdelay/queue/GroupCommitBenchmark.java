@@ -88,7 +88,7 @@ public class GroupCommitBenchmark {
     }
 
     private Submission<ScheduleResult> submit() {
-        ScheduleCommand command = new ScheduleCommand(ADDRESS, message, "0123456789abcdef", 0);
+        ScheduleCommand command = new ScheduleCommand(ADDRESS, message, "0123456789abcdef", 0, 0);
         command.waitUntil(timers.nanoTime() + 5_000_000_000L);
         batcher.submit(List.of(command), 0);
         return command.submission();

@@ -134,7 +134,7 @@ public final class Partition implements DeliverySettler {
             // At most one dead letter of a schedule waits: the newest.
             sent.outcome().thenRun(() -> {
                 if (delivery.deadLetterId() != null) {
-                    deadLetters().change(before.toString(), ChangeAction.CANCEL_DELAYED, 0);
+                    deadLetters().cancelDelayed(before.toString());
                 }
             });
         }

@@ -64,7 +64,7 @@ public final class SettleCommand extends Request<SettleResult> {
     }
 
     private static SettleCommand run(QueueAddress queue, ClaimedDelivery delivery, Settlement how) {
-        RunTimes times = RunTimes.following(delivery.rule(), delivery.firstDueMicros(), delivery.nowMicros());
+        RunTimes times = delivery.following();
         if (how instanceof Settlement.Retry retry) {
             boolean inTime = delivery.nowMicros() + DueTime.toMicros(retry.delay()) < times.first();
             return inTime

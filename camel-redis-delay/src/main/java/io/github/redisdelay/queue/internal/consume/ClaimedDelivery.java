@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ShownId;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
+import io.github.redisdelay.queue.internal.format.RunTimes;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -166,6 +167,16 @@ public final class ClaimedDelivery implements Delivery {
     @Override
     public String rule() {
         return message.state().rule();
+    }
+
+    @Override
+    public long nextRunMicros() {
+        return isRun() ? following().first() : Long.MAX_VALUE;
+    }
+
+    /** The times of the runs after this one, if it is a run and ends now. */
+    public RunTimes following() {
+        return RunTimes.following(rule(), firstDueMicros(), nowMicros());
     }
 
     /** Whether it is a run of a recurring schedule, which goes on after it. */

@@ -4,30 +4,21 @@ package io.github.redisdelay.queue.internal.format;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /**
  * The next times of a recurring schedule, as {@code run.lua} reads them. A client knows the rule, and only Redis its clock: so a
  * call brings the times around the client's idea of now, and the script takes the first that is later than its own.
  */
-public final class RunTimes {
+public record RunTimes(String rule, List<Long> times) {
 
     /** The time by which the clocks of a client and of Redis may differ, in microseconds. */
     private static final long SLACK = 60_000_000;
 
     private static final int MOST = 128;
-
-    private final String rule;
-    private final List<Long> times;
-
-    private RunTimes(String rule, List<Long> times) {
-        this.rule = rule;
-        this.times = times;
-    }
 
     /**
      * Those of a call that declares a schedule.
@@ -87,10 +78,11 @@ public final class RunTimes {
 
     /** They and the rule, before other bytes. */
     public byte[] before(byte[] rest) {
-        String lines = times.stream().map(String::valueOf).collect(Collectors.joining(" ", "", '\n' + rule + '\n'));
+        String lines = times.toString().replaceAll("[^\\d ]", "") + '\n' + rule + '\n';
         byte[] text = lines.getBytes(StandardCharsets.UTF_8);
-        byte[] all = Arrays.copyOf(text, text.length + rest.length);
-        System.arraycopy(rest, 0, all, text.length, rest.length);
-        return all;
+        return ByteBuffer.allocate(text.length + rest.length)
+                .put(text)
+                .put(rest)
+                .array();
     }
 }

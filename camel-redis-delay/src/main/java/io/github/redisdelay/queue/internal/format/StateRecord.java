@@ -34,18 +34,6 @@ public record StateRecord(
 
     private static final Pattern LINE = Pattern.compile("\\d+ (\\d{1,9})@(\\d{1,16}) (.+)");
 
-    /** The record of a message that is no recurring schedule. */
-    public StateRecord(
-            int lostLeases,
-            RedeliveryReason redeliveryReason,
-            int priority,
-            int attempts,
-            long dueMicros,
-            long firstDueMicros,
-            byte[] lastFailure) {
-        this(lostLeases, redeliveryReason, priority, attempts, dueMicros, firstDueMicros, lastFailure, null, 0, 0);
-    }
-
     public static StateRecord parse(byte[] bytes) {
         return parse(bytes, 0, bytes.length, 0);
     }

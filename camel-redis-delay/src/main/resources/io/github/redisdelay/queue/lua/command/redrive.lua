@@ -39,10 +39,8 @@ local dead_ids, claims = items_columns[1], items_columns[2]
 effect_begin()
 queue_read_config()
 
--- The priorities of those that may move.
+-- The priorities of those that may move, as in their records.
 local levels = {}
--- The ids of dead letters of recurring schedules: each runs once, beside its schedule, and so under an id of its own.
-local runs = {}
 local any = false
 for i = 1, items_count do
   local dead_id, claim = dead_ids[i], claims[i]
@@ -51,9 +49,8 @@ for i = 1, items_count do
   end
   if redis.call('ZSCORE', key_dead_delayed, dead_id)
       or (#claim > 0 and record_is_held(key_dead_state, dead_id, claim)) then
-    local priority = record_read(redis.call('HGET', key_dead_state, dead_id), now, 0).priority
-    levels[i], runs[i] = priority % RECORD_DEAD, priority >= RECORD_RUN and dead_id
-    queue_need_priorities(levels[i] > 0)
+    levels[i] = record_read(redis.call('HGET', key_dead_state, dead_id), now, 0).priority
+    queue_need_priorities(levels[i] % RECORD_DEAD > 0)
     any = true
   end
 end
@@ -69,12 +66,13 @@ for i = 1, items_count do
   -- One that is named twice is gone the second time.
   local body = levels[i] and redis.call('HGET', key_dead_messages, dead_id)
   if body then
-    local id = runs[i] or index_parts(dead_id) or dead_id
+    -- A run of a recurring schedule comes once, beside its schedule, and so under an id of its own.
+    local id = levels[i] < RECORD_RUN and index_parts(dead_id) or dead_id
     if place_find(id) or redis.call('ZSCORE', key_leased, id) then
       outcome = IN_USE
     else
       outcome, due = REDRIVEN, now + (i - 1)
-      message_store(id, levels[i], now, due, string.sub(body, 17))
+      message_store(id, levels[i] % RECORD_DEAD, now, due, string.sub(body, 17))
       redis.call('HDEL', key_dead_messages, dead_id)
       redis.call('HDEL', key_dead_state, dead_id)
       redis.call('ZREM', key_dead_delayed, dead_id)

@@ -43,6 +43,7 @@
 --@include check.lua
 --@include effect.lua
 --@include record.lua
+--@include run.lua
 --@include queue.lua
 --@include pause.lua
 --@include place.lua
@@ -72,13 +73,11 @@ local function read_options(text, i)
   end
   local level, limit = place_options(rest, i)
   queue_need_priorities(level > 0)
-  local recurring = policy == 'recur'
-  options[text] = { relative = time == 'after', replaces = policy == 'replace' or recurring, recurs = recurring, level = level,
-    limit = limit }
+  options[text] = { relative = time == 'after', replaces = policy == 'replace', recurs = policy == 'recur', level = level, limit = limit }
   return options[text]
 end
 
-local dues, earliest, recurs = {}, math.huge, false
+local dues, earliest = {}, math.huge
 for i = 1, items_count do
   local option = options[words[i]] or read_options(words[i], i)
   if ids[i] == '' or (#claims[i] ~= 0 and #claims[i] ~= 16) then
@@ -89,14 +88,13 @@ for i = 1, items_count do
     due = now + due + (i - 1)
   end
   if option.recurs then
---@include run.lua
-    recurs = true
-    earliest = math.min(earliest, run_later(run_read(bodies[i], i), now))
+    due, earliest = due == 0 and now or due, math.min(earliest, run_later(run_read(bodies[i], i), now))
   elseif due <= CALL_MAX_EXACT then
     earliest = math.min(earliest, due)
   end
   dues[i] = due
 end
+
 local length = redis.call('HLEN', key_messages)
 local ids_in_sets = redis.call('ZCARD', key_leased)
 for i = 0, #queue_priorities do
@@ -112,7 +110,7 @@ local function store(id, due, claim, option, body, declared)
   if due > CALL_MAX_EXACT then
     return BEYOND_RANGE, due
   elseif free then
-    local until_then = remembers and not option.replaces and seen_until(id, now)
+    local until_then = remembers and not (option.replaces or declared) and seen_until(id, now)
     if claimed and not redis.call('ZSCORE', key_leased, id) then
       return STALE, 0
     elseif until_then then
@@ -132,7 +130,7 @@ local function store(id, due, claim, option, body, declared)
   local lease = not pending and redis.call('ZSCORE', key_leased, id)
   local holder = lease and claimed and record_is_held(key_state, id, claim)
   -- A body in no set, as eviction leaves it behind: its id is free.
-  if holder or option.replaces or not (pending or lease) then
+  if holder or option.replaces or declared or not (pending or lease) then
     message_store(id, option.level, declared or now, due, body)
     redis.call('ZREM', key_leased, id)
     if pending and before ~= option.level then
@@ -146,45 +144,38 @@ local function store(id, due, claim, option, body, declared)
 end
 
 -- Declares a recurring schedule. Returns as store does.
-local declare
-if recurs then
---@include run.lua
-  declare = function(id, declared, _, option, text)
-    local times, rule, body = run_read(text)
-    local due, last, stored = run_later(times, now), run_later(times, math.huge), redis.call('HGET', key_messages, id)
-    local pending = place_find(id)
-    local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
-    local record = record_read(redis.call('HGET', key_state, id), now, 0, id, stored)
-    local _, given_up, known = run_parts(record)
-    declared = declared == 0 and now or declared
-    local newer, same = waits and struct.unpack('<d', stored) > declared, known == rule
-    if known and waits and (newer or same or not pending) and not (same and pending and waits > last and last > now) then
-      if not newer and (not same or string.sub(stored, 17) ~= body) then
-        redis.call('HSET', key_messages, id, struct.pack('<dd', declared, record.first_due) .. body)
-      end
-      if newer or same then
-        return pending and DELAYED or LEASED, waits
-      end
-      local failure = string.match(record.failure, '\n.*$')
-      record.failure = string.format('%.0f', due) .. ' ' .. given_up .. ' ' .. rule .. failure
-      redis.call('HSET', key_state, id, record_write(record))
-      return REPLACED, due
+local function declare(id, declared, _, option, text)
+  local times, rule, body = run_read(text)
+  redis.call('HSET', key_config, 'needs', CHECK_SCHEDULES)
+  local due, last, stored = run_later(times, now), run_later(times, math.huge), redis.call('HGET', key_messages, id)
+  local pending, record = place_find(id), record_read(redis.call('HGET', key_state, id), now, 0, id)
+  local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
+  local _, given_up, known = string.match(record_run(record), RUN_LINE)
+  local newer, same = waits and struct.unpack('<d', stored) > declared, known == rule
+  if known and waits and (newer or same or not pending) and not (same and pending and waits > last and last > now) then
+    if not newer and (not same or string.sub(stored, 17) ~= body) then
+      redis.call('HSET', key_messages, id, struct.pack('<dd', declared, record.first_due) .. body)
     end
-    local outcome, number = store(id, due, '', option, body, declared)
-    if outcome ~= FULL then
-      record = run_record(due, option.level + RECORD_RUN, given_up or '0@0', rule, '')
-      redis.call('HSET', key_state, id, record_write(record))
+    if newer or same then
+      return pending and DELAYED or LEASED, waits
     end
-    return outcome, number
+    local failure = string.match(record.failure, '\n.*$')
+    record.failure = string.format('%.0f', due) .. ' ' .. given_up .. ' ' .. rule .. failure
+    redis.call('HSET', key_state, id, record_write(record))
+    return REPLACED, due
   end
+  local outcome, number = store(id, due, '', option, body, declared)
+  if outcome ~= FULL then
+    record = run_record(due, option.level + RECORD_RUN, given_up or '0@0', rule, '')
+    redis.call('HSET', key_state, id, record_write(record))
+  end
+  return outcome, number
 end
+
 local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
 
 -- The first write: refused when memory is full.
 redis.call('ZADD', key_leased, 'XX', '0', '')
-if recurs and not queue_schedules then
-  redis.call('HSET', key_config, 'needs', CHECK_SCHEDULES)
-end
 local reply = { struct.pack('<d', now) }
 for i = 1, items_count do
   local option = options[words[i]]

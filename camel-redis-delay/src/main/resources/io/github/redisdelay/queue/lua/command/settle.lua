@@ -35,9 +35,7 @@
 --@include wakeup.lua
 
 -- Actions, and the least time that goes with them.
-local ACTIONS = { acknowledge = 0, retry = 0, release = 0, ['dead-letter'] = 0, drop = 0, extend = 1,
-  ['run-done'] = 0, ['run-dead-letter'] = 0 }
-local RUNS = { ['run-done'] = true, ['run-dead-letter'] = true }
+local ACTIONS = { acknowledge = 0, retry = 0, release = 0, ['dead-letter'] = 0, drop = 0, extend = 1, ['run-done'] = 0, ['run-dead-letter'] = 0 }
 local FAILED, RELEASED = 1, 3
 
 if session_stored then
@@ -78,17 +76,17 @@ for i = 1, count do
   if not held then
     outcome = redis.call('HEXISTS', key_messages, id) == 1 and 3 or 2
   elseif done[id] then
-    outcome = (done[id] == 'retry' or done[id] == 'release' or RUNS[done[id]]) and 3 or 2
+    outcome = (done[id] == 'retry' or done[id] == 'release') and 3 or 2
   elseif action == 'extend' then
     due = math.min(now + time, CALL_MAX_EXACT)
     extended[#extended + 1] = due
     extended[#extended + 1] = id
-  elseif RUNS[action] then
+  elseif action == 'run-done' or action == 'run-dead-letter' then
 --@include run.lua
     local run = record_read(bytes, now, 0)
     local times, rule, kept_failure = run_read(failure, i)
-    local next, given_up, stored = run_parts(run)
-    due = rule == stored and run_later(times, math.max(run.first_due, now)) or tonumber(next)
+    local new_due, given_up, stored = string.match(record_run(run), RUN_LINE)
+    due = rule == stored and run_later(times, math.max(run.first_due, now)) or tonumber(new_due)
     if action == 'run-dead-letter' then
       given_up = string.format('%.0f', string.match(given_up, '^%d+') + 1) .. '@' .. string.format('%.0f', now)
       dead[i] = record_write(run_record(now, run.priority + RECORD_DEAD, given_up, stored, kept_failure))
@@ -96,7 +94,7 @@ for i = 1, count do
     local its_level = record_level(run)
     queue_need_priorities(its_level > 0)
     local set = sets[its_level] or {}
-    done[id], kept[#kept + 1], sets[its_level], set[#set + 1], set[#set + 2] = action, id, set, due, id
+    done[id], kept[#kept + 1], sets[its_level], set[#set + 1], set[#set + 2] = 'retry', id, set, due, id
     fields[#fields + 1], fields[#fields + 2] = id, record_write(run_record(due, run.priority, given_up, stored, ''))
     earliest = math.min(earliest, due)
   else

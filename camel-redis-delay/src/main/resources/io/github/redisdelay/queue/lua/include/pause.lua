@@ -1,10 +1,10 @@
 -- Included where a pause is set or ended, or where messages come or go while it lasts, after queue.lua.
 
 -- Lets the configuration of a queue that is paused, or was until now, expire, unless it is about messages: a pause lasts as
--- long as any is there. An empty queue needs nothing. Called by what sets or ends a pause, may store a first message or remove the last one, and by claims.
+-- long as any is there. An empty queue needs nothing.
+-- Called by what sets or ends a pause, may store a first message or remove the last one, and by claims.
 local function pause_keep(resumed)
   if queue_schedules and redis.call('HLEN', key_messages) == 0 then
-    queue_schedules = false
     redis.call('HDEL', key_config, 'needs')
   end
   if (queue_paused or (resumed and #queue_priorities > 0)) and redis.call('HLEN', key_messages) > 0 then

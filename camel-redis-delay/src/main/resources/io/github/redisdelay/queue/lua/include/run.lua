@@ -18,20 +18,15 @@ end
 
 -- Returns the first time that is later than another one. If none is, the last: missed times become one run, at once.
 local function run_later(times, than)
-  local time
+  local time = -1
   for digits in string.gmatch(times, '%d+') do
-    time = math.min(digits, CALL_MAX_EXACT)
-    if time > than then
-      break
-    end
+    time = time > than and time or math.min(digits, CALL_MAX_EXACT)
   end
   return time
 end
 
--- Returns of a record the first time of a new rule, what it says of runs that were given up, and the rule; nothing if it has none.
-local function run_parts(record)
-  return string.match(record_run(record), '^(%d+) (%d+@%d+) (.+)\n$')
-end
+-- That line: the first time of a new rule, what it says of runs that were given up, and the rule.
+local RUN_LINE = '^(%d+) (%d+@%d+) (.+)\n$'
 
 -- Returns the record of a run that is due at a time.
 local function run_record(due, priority, given_up, rule, failure)

@@ -125,6 +125,22 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The cron expression of a recurring schedule, in the place of every:
+         * minute, hour, day of the month, month and day of the week, or these
+         * with the second first. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param cron the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder cron(String cron) {
+            doSetProperty("cron", cron);
+            return this;
+        }
+        /**
          * The number of the Redis database. Used with the option address.
          * 
          * The option is a: <code>int</code> type.
@@ -152,6 +168,23 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointConsumerBuilder database(String database) {
             doSetProperty("database", database);
+            return this;
+        }
+        /**
+         * The interval of a recurring schedule, from 1 s to 3650 days. A
+         * consumer declares a schedule that it receives itself. A producer
+         * makes one of its message, whose id is in the header
+         * CamelRedisDelayScheduleId. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param every the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder every(String every) {
+            doSetProperty("every", every);
             return this;
         }
         /**
@@ -267,6 +300,21 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointConsumerBuilder state(String state) {
             doSetProperty("state", state);
+            return this;
+        }
+        /**
+         * The time zone of cron expressions, such as Europe/Berlin or UTC.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: UTC
+         * Group: common
+         * 
+         * @param timeZone the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder timeZone(String timeZone) {
+            doSetProperty("timeZone", timeZone);
             return this;
         }
         /**
@@ -898,6 +946,21 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The id of the schedule that a consumer with cron or every declares;
+         * without it the queue's name. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: consumer (advanced)
+         * 
+         * @param scheduleId the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointConsumerBuilder scheduleId(String scheduleId) {
+            doSetProperty("scheduleId", scheduleId);
+            return this;
+        }
+        /**
          * The most messages that one look by Camel's tools reads, such as the
          * browse console or JMX, whatever they ask for; 1 or more. All of them
          * are in memory then, bodies included.
@@ -1115,6 +1178,22 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The cron expression of a recurring schedule, in the place of every:
+         * minute, hour, day of the month, month and day of the week, or these
+         * with the second first. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param cron the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder cron(String cron) {
+            doSetProperty("cron", cron);
+            return this;
+        }
+        /**
          * The number of the Redis database. Used with the option address.
          * 
          * The option is a: <code>int</code> type.
@@ -1142,6 +1221,23 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointProducerBuilder database(String database) {
             doSetProperty("database", database);
+            return this;
+        }
+        /**
+         * The interval of a recurring schedule, from 1 s to 3650 days. A
+         * consumer declares a schedule that it receives itself. A producer
+         * makes one of its message, whose id is in the header
+         * CamelRedisDelayScheduleId. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param every the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder every(String every) {
+            doSetProperty("every", every);
             return this;
         }
         /**
@@ -1257,6 +1353,21 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointProducerBuilder state(String state) {
             doSetProperty("state", state);
+            return this;
+        }
+        /**
+         * The time zone of cron expressions, such as Europe/Berlin or UTC.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: UTC
+         * Group: common
+         * 
+         * @param timeZone the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder timeZone(String timeZone) {
+            doSetProperty("timeZone", timeZone);
             return this;
         }
         /**
@@ -2116,6 +2227,22 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The cron expression of a recurring schedule, in the place of every:
+         * minute, hour, day of the month, month and day of the week, or these
+         * with the second first. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param cron the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder cron(String cron) {
+            doSetProperty("cron", cron);
+            return this;
+        }
+        /**
          * The number of the Redis database. Used with the option address.
          * 
          * The option is a: <code>int</code> type.
@@ -2143,6 +2270,23 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointBuilder database(String database) {
             doSetProperty("database", database);
+            return this;
+        }
+        /**
+         * The interval of a recurring schedule, from 1 s to 3650 days. A
+         * consumer declares a schedule that it receives itself. A producer
+         * makes one of its message, whose id is in the header
+         * CamelRedisDelayScheduleId. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param every the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder every(String every) {
+            doSetProperty("every", every);
             return this;
         }
         /**
@@ -2258,6 +2402,21 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointBuilder state(String state) {
             doSetProperty("state", state);
+            return this;
+        }
+        /**
+         * The time zone of cron expressions, such as Europe/Berlin or UTC.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: UTC
+         * Group: common
+         * 
+         * @param timeZone the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder timeZone(String timeZone) {
+            doSetProperty("timeZone", timeZone);
             return this;
         }
         /**
@@ -2724,6 +2883,91 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         public String redisDelayTimeToLive() {
             return "CamelRedisDelayTimeToLive";
+        }
+        /**
+         * The interval of a recurring schedule, at least 1 s: a
+         * java.time.Duration, a number of milliseconds, or text such as 15m.
+         * Needs CamelRedisDelayScheduleId. Wins over the options every and
+         * cron. Removed after the message was stored.
+         * 
+         * The option is a: {@code java.time.Duration} type.
+         * 
+         * Group: producer
+         * 
+         * @return the name of the header {@code RedisDelayEvery}.
+         */
+        public String redisDelayEvery() {
+            return "CamelRedisDelayEvery";
+        }
+        /**
+         * The cron expression of a recurring schedule: five fields as in
+         * crontab, or six with the second first. Needs
+         * CamelRedisDelayScheduleId. Wins over the options every and cron.
+         * Removed after the message was stored.
+         * 
+         * The option is a: {@code String} type.
+         * 
+         * Group: producer
+         * 
+         * @return the name of the header {@code RedisDelayCron}.
+         */
+        public String redisDelayCron() {
+            return "CamelRedisDelayCron";
+        }
+        /**
+         * The time zone of the cron expression: a ZoneId, or text such as
+         * Europe/Berlin. Wins over the option timeZone. Removed after the
+         * message was stored.
+         * 
+         * The option is a: {@code String} type.
+         * 
+         * Group: producer
+         * 
+         * @return the name of the header {@code RedisDelayTimeZone}.
+         */
+        public String redisDelayTimeZone() {
+            return "CamelRedisDelayTimeZone";
+        }
+        /**
+         * The rule of a recurring schedule, such as every 15m: set by the
+         * consumer, and by the operations get and list.
+         * 
+         * The option is a: {@code String} type.
+         * 
+         * Group: common
+         * 
+         * @return the name of the header {@code RedisDelayRule}.
+         */
+        public String redisDelayRule() {
+            return "CamelRedisDelayRule";
+        }
+        /**
+         * The time of the rule for which this run of a recurring schedule is,
+         * in milliseconds since 1970: set by the consumer. The same in each
+         * delivery of the run, also in one that comes late or again.
+         * 
+         * The option is a: {@code long} type.
+         * 
+         * Group: consumer
+         * 
+         * @return the name of the header {@code RedisDelayRunTime}.
+         */
+        public String redisDelayRunTime() {
+            return "CamelRedisDelayRunTime";
+        }
+        /**
+         * The time of the next run of a recurring schedule, in milliseconds
+         * since 1970: set by the consumer. A run that ends later than that
+         * leaves it out.
+         * 
+         * The option is a: {@code long} type.
+         * 
+         * Group: consumer
+         * 
+         * @return the name of the header {@code RedisDelayNextRunTime}.
+         */
+        public String redisDelayNextRunTime() {
+            return "CamelRedisDelayNextRunTime";
         }
         /**
          * The time for which the message's id stays a duplicate after it was

@@ -34,8 +34,9 @@ import org.openjdk.jmh.annotations.TearDown;
 public class DeliveryBenchmark {
 
     private final byte[] body = Envelope.of("abcdefghij".repeat(20)).encode();
-    private final DeliveryPolicy policy =
-            new OptionReader(new RedisDelayConfiguration()).consumer(Set.of()).policy();
+    private final DeliveryPolicy policy = new OptionReader(new RedisDelayConfiguration())
+            .consumer("orders", Set.of())
+            .policy();
     private final DefaultCamelContext context = new DefaultCamelContext();
     private final Exchange exchange = new DefaultExchange(context);
     private DeliveryReport plain;

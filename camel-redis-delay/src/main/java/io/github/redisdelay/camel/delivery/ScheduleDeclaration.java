@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Schedule;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.queue.exception.ErrorText;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.zone.ZoneRulesProvider;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The recurring schedule that a consumer declares: when it starts, and again each minute. So one that Redis has lost costs a
+ * minute, and any number of consumers may declare it. Thread-safe.
+ */
+public final class ScheduleDeclaration {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ScheduleDeclaration.class);
+
+    static final Duration INTERVAL = Duration.ofMinutes(1);
+
+    /**
+     * What is declared.
+     *
+     * @param settings what its message brings along, such as a time to live
+     */
+    public record Declared(String id, Schedule rule, Envelope.Settings settings) {}
+
+    private final DelayQueue queue;
+    private final Declared schedule;
+    private final Timers timers;
+
+    // Guarded by this.
+    private Timers.Timer timer = () -> {};
+    private long declaredMicros;
+    private boolean stopped;
+    private boolean failing;
+
+    /** @param schedule null if the consumer declares none */
+    public ScheduleDeclaration(DelayQueue queue, Declared schedule, Timers timers) {
+        this.queue = queue;
+        this.schedule = schedule;
+        this.timers = timers;
+    }
+
+    /** Declares it for the first time, and says when the next runs are by this machine's clock. */
+    public void start() {
+        if (schedule == null) {
+            return;
+        }
+        Schedule rule = schedule.rule;
+        long now = 1_000 * System.currentTimeMillis();
+        String next = LongStream.iterate(rule.next(now, now), time -> rule.next(now, time))
+                .limit(3)
+                .mapToObj(time -> Instant.ofEpochSecond(time / 1_000_000).toString())
+                .collect(Collectors.joining(", "));
+        String zones = ZoneRulesProvider.getVersions("UTC").lastKey();
+        LOG.info("{} is {}: {} (time zones of {})", shown(), rule, next, zones);
+        // Only for the line that names the rule before this one.
+        queue.get(schedule.id)
+                .exceptionally(error -> Optional.empty())
+                .thenAccept(found ->
+                        declare(found.map(message -> message.info().rule()).orElse(null)));
+    }
+
+    private String shown() {
+        return "queue '" + queue.name() + "': schedule '" + schedule.id + "'";
+    }
+
+    /** @param before the rule that was stored, for the log; null if there is none, or it is not known */
+    private synchronized void declare(String before) {
+        if (!stopped) {
+            byte[] body = Envelope.of(null, null, Map.of(), schedule.settings).encode();
+            ScheduleRequest request = ScheduleRequest.of(schedule.id, body, DueTime.now());
+            queue.schedule(request.recurring(schedule.rule, declaredMicros))
+                    .outcome()
+                    .whenComplete((result, error) -> answered(before, result, error));
+        }
+    }
+
+    private synchronized void answered(String before, ScheduleResult result, Throwable error) {
+        if (error == null && declaredMicros == 0) {
+            declaredMicros = result.scheduledMicros();
+            if (before != null && !before.equals(schedule.rule.encode())) {
+                LOG.warn("{} was {}, and is {} from now on", shown(), before, schedule.rule);
+            }
+        } else if (error != null && !failing && !stopped) {
+            LOG.warn("{} could not be declared, trying again: {}", shown(), ErrorText.of(error));
+        }
+        failing = error != null;
+        timer = timers.schedule(INTERVAL.toNanos(), () -> declare(before));
+        if (stopped) {
+            timer.cancel();
+        }
+    }
+
+    public synchronized void stop() {
+        stopped = true;
+        timer.cancel();
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.redisdelay.queue.ClientOptions;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.Schedule;
+import io.github.redisdelay.queue.StoredMessage;
+import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.test.RedisExtension;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Consumers declare a schedule again each minute: one that is lost comes back, and versions do not fight over its rule. */
+class ScheduleDeclarationIT {
+
+    @RegisterExtension
+    static RedisExtension redis = new RedisExtension();
+
+    private static final Schedule OLD = Schedule.parse("cron 0 2 * * * UTC");
+    private static final Schedule NEW = Schedule.parse("cron 0 3 * * * UTC");
+
+    private DelayQueueClient client;
+    private DelayQueue queue;
+    private final List<Consumer> consumers = new ArrayList<>();
+
+    /** A declaration, and what it does in a minute. */
+    private final class Consumer {
+
+        private final BlockingQueue<Runnable> later = new LinkedBlockingQueue<>();
+        private final ScheduleDeclaration declaration;
+
+        Consumer(Schedule rule) {
+            Timers timers = (delay, task) -> {
+                assertThat(delay).isEqualTo(ScheduleDeclaration.INTERVAL.toNanos());
+                later.add(task);
+                return () -> later.remove(task);
+            };
+            declaration = new ScheduleDeclaration(
+                    queue, new ScheduleDeclaration.Declared("nightly", rule, Envelope.Settings.NONE), timers);
+            declaration.start();
+            await().until(() -> later.size() == 1);
+            consumers.add(this);
+        }
+
+        void minute() {
+            later.remove().run();
+            await().until(() -> later.size() == 1);
+        }
+    }
+
+    @BeforeEach
+    void open() {
+        client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
+        queue = client.queue(redis.uniqueQueue());
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private Optional<String> rule() {
+        return queue.get("nightly").join().map(StoredMessage::info).map(MessageInfo::rule);
+    }
+
+    @Test
+    void should_leave_the_rule_of_the_version_that_started_last() {
+        new Consumer(OLD);
+        new Consumer(OLD);
+        assertThat(rule()).contains(OLD.encode());
+        new Consumer(NEW);
+        for (int minute = 0; minute < 3; minute++) {
+            for (Consumer each : consumers) {
+                each.minute();
+                assertThat(rule()).contains(NEW.encode());
+            }
+        }
+    }
+
+    @Test
+    void should_declare_again_what_redis_has_lost() {
+        Consumer consumer = new Consumer(OLD);
+        queue.cancel("nightly").outcome().join();
+        assertThat(rule()).isEmpty();
+        consumer.minute();
+        assertThat(rule()).contains(OLD.encode());
+    }
+
+    @Test
+    void should_declare_nothing_once_it_has_stopped() {
+        Consumer consumer = new Consumer(OLD);
+        Runnable next = consumer.later.peek();
+        consumer.declaration.stop();
+        assertThat(consumer.later).isEmpty();
+        queue.cancel("nightly").outcome().join();
+        next.run(); // was under way
+        assertThat(rule()).isEmpty();
+    }
+}
