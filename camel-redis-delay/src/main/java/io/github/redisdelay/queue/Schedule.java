@@ -19,6 +19,7 @@ import java.time.zone.ZoneOffsetTransition;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -26,8 +27,8 @@ import java.util.stream.Stream;
  *
  * <p>A rule is a grid of equal intervals, or a cron expression in a time zone. The expression has the five fields of crontab
  * (minute, hour, day of the month, month, day of the week), or six with the second first. Fields have numbers, names ({@code
- * JAN}, {@code MON}), lists, ranges and steps; days of the month also {@code L} (the last day), {@code L-3}, {@code LW} (the
- * last weekday) and {@code 15W} (the weekday nearest to the 15th); days of the week, of which 0 and 7 are Sunday, also {@code
+ * JAN}, {@code MON}), lists, ranges and steps; days of the month also {@code 15W} (the weekday nearest to the 15th, up to 27W), and
+ * alone {@code L} (the last day), {@code L-3} and {@code LW} (the last weekday); days of the week, of which 0 and 7 are Sunday, also {@code
  * MON#1} (the first Monday) and {@code FRIL} (the last Friday).
  *
  * <p>Where five fields restrict both the day of the month and the day of the week, either is enough, as in crontab. Six fields
@@ -49,6 +50,10 @@ public final class Schedule {
     private static final String EVERY = "every ";
     private static final String CRON = "cron ";
     private static final int SECOND = 1_000_000;
+
+    /** Days of the month that the library takes for others, or fails at in some months. */
+    private static final Pattern NO_DAYS = Pattern.compile(".*(2[89]|3\\d)W.*|.*L.*,.*|.*,.*L.*");
+
     private static final CronDefinition FIVE_FIELDS = fields(false);
     private static final CronDefinition SIX_FIELDS = fields(true);
 
@@ -128,6 +133,14 @@ public final class Schedule {
                     expression,
                     "restricts the day of the month and the day of the week: make one of them *; MON#1 is the first"
                             + " Monday, and two schedules take either",
+                    null);
+        }
+        String days = fields[seconds ? 3 : 2];
+        if (NO_DAYS.matcher(days).matches()) {
+            throw unusable(
+                    expression,
+                    "has the day of the month " + ShownId.of(days)
+                            + ": L, L-3 and LW stand alone, and W goes with 1 to 27;" + " LW is the last weekday",
                     null);
         }
         ExecutionTime times;

@@ -8,10 +8,12 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.queue.MessageInfo;
+import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.testkit.LogLines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +26,8 @@ import org.apache.camel.Message;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.Test;
+import org.redisson.api.RMap;
+import org.redisson.client.codec.ByteArrayCodec;
 
 /** Routes and producers make recurring schedules: each time is one exchange, wherever the queue is consumed. */
 class ScheduleRouteIT extends CamelRedisIT {
@@ -100,6 +104,24 @@ class ScheduleRouteIT extends CamelRedisIT {
             }
         }
         assertOne();
+    }
+
+    @Test
+    void should_leave_a_run_whose_rule_cannot_be_evaluated_here_to_others() throws Exception {
+        context.start();
+        send(uri + "?cron=0 2 * * *&timeZone=Europe/Berlin", "first", REPORT);
+        RMap<byte[], byte[]> state =
+                redis.client().getMap("redis-delay:{" + queue + "}:state", ByteArrayCodec.INSTANCE);
+        byte[] id = "report".getBytes(StandardCharsets.US_ASCII);
+        String record = new String(state.get(id), StandardCharsets.ISO_8859_1);
+        state.put(id, record.replace("Europe/Berlin", "Mars/Base").getBytes(StandardCharsets.ISO_8859_1));
+        send(uri + "?operation=promote", null, REPORT);
+        context.addRoutes(consume("", this::take));
+        await().until(() -> stats().dead() == 1);
+        assertThat(received).isEmpty();
+        MessageInfo info = info("report");
+        assertThat(info.rule()).isEqualTo("cron 0 2 * * * Mars/Base");
+        assertThat(info.state()).as("it comes again").isEqualTo(MessageState.DELAYED);
     }
 
     @Test

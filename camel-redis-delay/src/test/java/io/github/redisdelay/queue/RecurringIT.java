@@ -190,6 +190,23 @@ class RecurringIT extends RealQueueIT {
     }
 
     @Test
+    void should_keep_a_run_that_is_overdue_or_was_tried_when_the_rule_changes() {
+        declare(HOURS);
+        pass(HOUR.plusSeconds(1));
+        long due = info().dueMicros();
+        assertThat(declare(QUARTERS).outcome()).isEqualTo(ScheduleOutcome.REPLACED);
+        assertThat(info().dueMicros()).isEqualTo(due);
+        ClaimedDelivery run = run(Duration.ZERO);
+        end(run, new Settlement.Retry(Duration.ofMinutes(1), new byte[0]));
+        assertThat(declare(YEARLY).outcome()).isEqualTo(ScheduleOutcome.REPLACED);
+        run = run(Duration.ofMinutes(2));
+        assertThat(run.attempt()).isEqualTo(2);
+        assertThat(run.rule()).isEqualTo(YEARLY.encode());
+        end(run, Settlement.ACKNOWLEDGE);
+        assertThat(info().dueMicros() - run.claimedMicros()).isGreaterThan(HOUR.toNanos() / 1_000);
+    }
+
+    @Test
     void should_give_a_run_up_rather_than_retry_it_after_the_next_time() {
         declare(QUARTERS);
         ClaimedDelivery run = run(Duration.ofMinutes(15).plusSeconds(1));

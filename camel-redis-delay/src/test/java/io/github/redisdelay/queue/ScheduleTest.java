@@ -223,7 +223,13 @@ class ScheduleTest {
                 "0 0 * * MO     | cannot be read",
                 "0 0 9 1-7 * MON | restricts the day of the month and the day of the week",
                 "0 0 12 1 * ?   | restricts the day of the month and the day of the week",
-                "0 0 ? * MON    | cannot be read"
+                "0 0 ? * MON    | cannot be read",
+                "0 9 29W * *    | has the day of the month 29W: L, L-3 and LW stand alone, and W goes with 1 to 27",
+                "0 8 31W * *    | has the day of the month 31W",
+                "0 0 28W * *    | has the day of the month 28W",
+                "0 0 L,15 * *   | has the day of the month L,15",
+                "0 0 15,L * *   | has the day of the month 15,L",
+                "0 0 0 LW,1 * * | has the day of the month LW,1"
             })
     void should_say_what_is_wrong_with_an_expression(String expression, String why) {
         assertThatThrownBy(() -> Schedule.cron(expression, BERLIN))

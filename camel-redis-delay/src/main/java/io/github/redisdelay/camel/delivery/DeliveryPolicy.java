@@ -5,6 +5,7 @@ import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
@@ -101,6 +102,9 @@ public final class DeliveryPolicy {
         try {
             envelope = Envelope.decode(delivery.body());
             own = terms.with(envelope.settings());
+            if (delivery.rule() != null) {
+                Schedule.parse(delivery.rule()); // a run by a rule that nobody here knows is for others
+            }
             if (delivery.attempt() >= UNCOUNTED) {
                 throw new IllegalArgumentException(
                         "its state record is none of this version's, so that nobody knows how"

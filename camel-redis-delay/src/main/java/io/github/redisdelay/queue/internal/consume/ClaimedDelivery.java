@@ -205,7 +205,13 @@ public final class ClaimedDelivery implements Delivery {
             return tooLate();
         }
         afterwards = keeps ? SettleResult.STALE_HELD : SettleResult.STALE_GONE;
-        Submission<SettleResult> submission = queue.settle(this, how);
+        Submission<SettleResult> submission;
+        try {
+            submission = queue.settle(this, how);
+        } catch (RuntimeException e) {
+            finished.set(false);
+            throw e;
+        }
         settlement = submission;
         end(!(how instanceof Settlement.Release));
         return submission;

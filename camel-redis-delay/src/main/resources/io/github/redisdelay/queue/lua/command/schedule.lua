@@ -147,12 +147,15 @@ end
 local function declare(id, declared, _, option, text)
   local times, rule, body = run_read(text)
   redis.call('HSET', key_config, 'needs', CHECK_SCHEDULES)
+  redis.call('PERSIST', key_config)
   local due, last, stored = run_later(times, now), run_later(times, math.huge), redis.call('HGET', key_messages, id)
   local pending, record = place_find(id), record_read(redis.call('HGET', key_state, id), now, 0, id)
   local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
   local _, given_up, known = string.match(record_run(record), RUN_LINE)
-  local newer, same = waits and struct.unpack('<d', stored) > declared, known == rule
-  if known and waits and (newer or same or not pending) and not (same and pending and waits > last and last > now) then
+  local when, same = waits and struct.unpack('<d', stored), known == rule
+  -- begun: a run that is overdue, or was tried already, which must not be thrown away.
+  local newer, begun = waits and when > declared and when <= now, waits and (waits <= now or record.attempts > 0)
+  if known and waits and (newer or same or begun or not pending) and not (same and pending and waits > last and last > now) then
     if not newer and (not same or string.sub(stored, 17) ~= body) then
       redis.call('HSET', key_messages, id, struct.pack('<dd', declared, record.first_due) .. body)
     end

@@ -7,7 +7,7 @@ local function pause_keep(resumed)
   if queue_schedules and redis.call('HLEN', key_messages) == 0 then
     redis.call('HDEL', key_config, 'needs')
   end
-  if (queue_paused or (resumed and #queue_priorities > 0)) and redis.call('HLEN', key_messages) > 0 then
+  if (queue_paused or (resumed and (#queue_priorities > 0 or queue_schedules))) and redis.call('HLEN', key_messages) > 0 then
     redis.call('PERSIST', key_config)
   elseif queue_paused or resumed then
     redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
