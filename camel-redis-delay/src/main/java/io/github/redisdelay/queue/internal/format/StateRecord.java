@@ -59,10 +59,13 @@ public record StateRecord(
         long lastGivenUp = 0;
         int failure = record.position();
         if (level >= RUN) {
-            while (failure < to && bytes[failure++] != '\n') {}
-            int length = Math.max(0, failure - record.position() - 1);
-            Matcher line = LINE.matcher(new String(bytes, record.position(), length, StandardCharsets.UTF_8));
-            if (line.matches()) {
+            int end = failure;
+            while (end < to && bytes[end] != '\n') {
+                end++;
+            }
+            Matcher line = LINE.matcher(new String(bytes, failure, end - failure, StandardCharsets.UTF_8));
+            if (end < to && line.matches()) {
+                failure = end + 1;
                 givenUp = Integer.parseInt(line.group(1));
                 lastGivenUp = Long.parseLong(line.group(2));
                 rule = line.group(3);
