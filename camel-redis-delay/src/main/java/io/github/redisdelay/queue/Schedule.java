@@ -27,9 +27,9 @@ import java.util.stream.Stream;
  *
  * <p>A rule is a grid of equal intervals, or a cron expression in a time zone. The expression has the five fields of crontab
  * (minute, hour, day of the month, month, day of the week), or six with the second first. Fields have numbers, names ({@code
- * JAN}, {@code MON}), lists, ranges and steps; days of the month also {@code 15W} (the weekday nearest to the 15th, up to 27W), and
- * alone {@code L} (the last day), {@code L-3} and {@code LW} (the last weekday); days of the week, of which 0 and 7 are Sunday, also {@code
- * MON#1} (the first Monday) and {@code FRIL} (the last Friday).
+ * JAN}, {@code MON}), lists, ranges and steps. Days of the month also have {@code 15W} (the weekday nearest to the 15th, up to
+ * 27W), and alone {@code L} (the last day), {@code L-3} and {@code LW} (the last weekday). Days of the week, of which 0 and 7
+ * are Sunday, also have {@code MON#1} (the first Monday) and {@code FRIL} (the last Friday).
  *
  * <p>Where five fields restrict both the day of the month and the day of the week, either is enough, as in crontab. Six fields
  * that restrict both are refused: other libraries want both there.
@@ -61,7 +61,7 @@ public final class Schedule {
     private final long interval; // in microseconds; 0 of a cron expression
     private final ExecutionTime times; // null of an interval, as the zone is
     private final ZoneId zone;
-    private final boolean repeats; // whether a time that comes twice is due twice
+    private final boolean repeats; // true if a time that comes twice is due twice
 
     private Schedule(String text, long interval, ExecutionTime times, ZoneId zone, boolean repeats) {
         this.text = text;
@@ -140,7 +140,7 @@ public final class Schedule {
             throw unusable(
                     expression,
                     "has the day of the month " + ShownId.of(days)
-                            + ": L, L-3 and LW stand alone, and W goes with 1 to 27;" + " LW is the last weekday",
+                            + ": L, L-3 and LW stand alone, and W goes with 1 to 27; LW is the last weekday",
                     null);
         }
         ExecutionTime times;

@@ -30,7 +30,7 @@ public final class ScheduleRequest {
     private final long maximumQueueLength;
     private final Recurrence recurrence;
 
-    /** What makes it a recurring schedule. */
+    /** The rule that makes it a recurring schedule, and when that was declared first. */
     private record Recurrence(Schedule schedule, long declaredMicros) {}
 
     private ScheduleRequest(

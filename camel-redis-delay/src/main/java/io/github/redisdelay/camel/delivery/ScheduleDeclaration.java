@@ -4,6 +4,7 @@ package io.github.redisdelay.camel.delivery;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.Schedule;
+import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Timers;
@@ -91,7 +92,8 @@ public final class ScheduleDeclaration {
     private synchronized void answered(String before, ScheduleResult result, Throwable error) {
         if (error == null && declaredMicros == 0) {
             declaredMicros = result.scheduledMicros();
-            if (before != null && !before.equals(schedule.rule.encode())) {
+            // Not where it was ignored: a JVM that started later holds to its own.
+            if (before != null && result.outcome() == ScheduleOutcome.REPLACED) {
                 LOG.warn("{} was {}, and is {} from now on", shown(), before, schedule.rule);
             }
         } else if (error != null && !failing && !stopped) {

@@ -179,7 +179,7 @@ public final class ClaimedDelivery implements Delivery {
         return RunTimes.following(rule(), firstDueMicros(), nowMicros());
     }
 
-    /** Whether it is a run of a recurring schedule, which goes on after it. */
+    /** Returns true for a run of a recurring schedule, which goes on after it. */
     public boolean isRun() {
         return rule() != null && !queue.isDeadLetters();
     }

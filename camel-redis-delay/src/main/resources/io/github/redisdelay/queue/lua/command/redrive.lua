@@ -11,9 +11,8 @@
 -- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each dead letter, and the copy of its body
 --
--- The message begins anew: no attempts, scheduled now; its priority stays. The run of a recurring schedule becomes a message with
--- the id of its dead letter. A leased dead letter moves only for whoever holds
--- it under this very claim id.
+-- The message begins anew: no attempts, scheduled now; its priority stays. The run of a recurring schedule becomes a message
+-- with the id of its dead letter. A leased dead letter moves only for whoever holds it under this very claim id.
 
 --@include call.lua
 --@include clock.lua
