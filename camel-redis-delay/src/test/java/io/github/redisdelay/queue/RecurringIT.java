@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.api.RBucket;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
 
@@ -284,6 +285,18 @@ class RecurringIT extends RealQueueIT {
         assertThat(end(run, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.STALE_GONE);
         assertThat(held("messages")).isEmpty();
         assertThat(held("state")).isEmpty();
+    }
+
+    @Test
+    void should_tell_what_the_queue_needs_for_as_long_as_a_schedule_waits() {
+        RBucket<Object> config = redis.client().getBucket(keys().key("config"));
+        get(queue.admin().pause());
+        get(queue.admin().resume());
+        declare(YEARLY);
+        assertThat(config.remainTimeToLive()).as("it does not expire").isEqualTo(-1);
+        get(queue.admin().pause());
+        get(queue.admin().resume());
+        assertThat(config.remainTimeToLive()).as("also after a pause").isEqualTo(-1);
     }
 
     @Test
