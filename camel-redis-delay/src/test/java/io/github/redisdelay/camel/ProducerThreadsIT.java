@@ -112,16 +112,25 @@ class ProducerThreadsIT extends CamelRedisIT {
     @Test
     void should_wait_no_longer_on_an_interrupted_thread() throws Exception {
         AtomicInteger steps = new AtomicInteger();
-        route(uri + "?delay=1h", exchange -> steps.incrementAndGet());
-        Thread.currentThread().interrupt();
-        Exchange sent = send("direct:in", "x", Map.of());
-        assertThat(Thread.interrupted()).isTrue();
-        assertThat(sent.getException())
-                .isInstanceOf(InterruptedException.class)
-                .hasMessageContaining("queue '" + queue + "'")
-                .hasMessageContaining("may have taken effect");
-        assertThat(steps).hasValue(0);
-        await().untilAsserted(() -> assertThat(stats().delayed()).isEqualTo(1));
+        try (RedisServer server = RedisServer.dedicated();
+                RedisSocket paused = RedisSocket.open(server.address())) {
+            route(
+                    uri + "?delay=1h&requestTimeout=60s&address=" + server.address(),
+                    exchange -> steps.incrementAndGet());
+            assertThat(send("direct:in", "connects", Map.of()).isFailed()).isFalse();
+            assertThat(paused.call("CLIENT PAUSE 60000 WRITE")).isEqualTo("+OK");
+            Thread.currentThread().interrupt();
+            Exchange sent = send("direct:in", "x", Map.of());
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(sent.getException())
+                    .isInstanceOf(InterruptedException.class)
+                    .hasMessageContaining("queue '" + queue + "'")
+                    .hasMessageContaining("may have taken effect");
+            assertThat(steps).hasValue(1);
+            assertThat(paused.call("CLIENT UNPAUSE")).isEqualTo("+OK");
+            await().untilAsserted(() -> assertThat(paused.call("ZCARD redis-delay:{" + queue + "}:delayed"))
+                    .isEqualTo(":2"));
+        }
     }
 
     @Test

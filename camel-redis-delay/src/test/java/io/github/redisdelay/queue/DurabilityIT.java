@@ -454,7 +454,7 @@ class DurabilityIT {
 
     /** Without these commands the client cannot know whether the answer to WAITAOF holds. */
     @ParameterizedTest
-    @ValueSource(strings = {"config|get", "info"})
+    @ValueSource(strings = {"config", "info"})
     void should_refuse_to_wait_for_the_disk_where_the_user_may_not_read_how_it_is_written(String command)
             throws Exception {
         try (RedisServer server = RedisServer.embedded("appendonly yes", "appendfsync always")) {
@@ -487,7 +487,7 @@ class DurabilityIT {
                         .hasMessageContaining(
                                 "queue 'orders': Redis cannot wait for its disk (waitForDisk), nothing was"
                                         + " changed: let this user call WAITAOF, CONFIG GET and INFO by these names")
-                        .hasMessageContaining("unknown command 'CONFIG'");
+                        .hasMessageMatching(".*unknown command ['`]CONFIG['`](?s:.*)");
             } finally {
                 own.shutdown();
             }

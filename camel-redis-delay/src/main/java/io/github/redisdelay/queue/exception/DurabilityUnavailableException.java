@@ -60,7 +60,8 @@ public final class DurabilityUnavailableException extends DelayQueueException {
         if (!wanted.disk() || !(said.contains("unknown command") || said.contains("NOPERM"))) {
             return "";
         }
-        return said.toLowerCase(Locale.ROOT).contains("unknown command 'waitaof'")
+        // Redis before 7.0 writes `WAITAOF`.
+        return said.toLowerCase(Locale.ROOT).replace('`', '\'').contains("unknown command 'waitaof'")
                 ? ": WAITAOF needs Redis 7.2 or Valkey, wait for replicas alone or set appendfsync always"
                 : ": let this user call WAITAOF, CONFIG GET and INFO by these names (ACL: +waitaof +config|get +info),"
                         + " from which the client knows whether the server's answer holds, or set waitForDisk=false";
