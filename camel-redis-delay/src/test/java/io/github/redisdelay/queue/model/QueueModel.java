@@ -25,6 +25,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
@@ -738,6 +739,9 @@ public final class QueueModel {
         int wanted = asked;
         int wantedEnded = Integer.parseInt(text(arguments[5]));
         long maxBytes = Long.parseLong(text(arguments[6]));
+        boolean batch = arguments.length > 11;
+        Long complete = batch ? completion(wanted, Long.parseLong(text(arguments[11])), time) : null;
+        int looked = complete == null ? wanted : 8;
         List<String> ids = new ArrayList<>();
         List<String> dropped = new ArrayList<>();
         long bytes = 0;
@@ -750,7 +754,7 @@ public final class QueueModel {
             int level = priority;
             List<String> ready = upTo(delayed, w -> w.due, time);
             ready.removeIf(id -> delayed.get(id).priority != level);
-            ready = new ArrayList<>(ready.subList(0, Math.min(wanted, ready.size())));
+            ready = new ArrayList<>(ready.subList(0, Math.min(looked, ready.size())));
             List<String> lost = new ArrayList<>(ended);
             lost.removeIf(id -> stateOf(id, 0, 0).level() != level);
             while (ids.size() < wanted && !full && !(ready.isEmpty() && (lost.isEmpty() || wantedEnded == 0))) {
@@ -766,7 +770,10 @@ public final class QueueModel {
                 }
                 State s = stateOf(id, fromLease ? leased.get(id) : message.due, fromLease ? 0 : level);
                 int losses = fromLease ? Math.min(255, s.lost + 1) : s.lost;
-                boolean alone = losses >= 2;
+                boolean alone = losses >= 2 || (batch && s.attempts > 0);
+                if (batch && (alone ? !ids.isEmpty() : complete != null)) {
+                    continue;
+                }
                 if (!ids.isEmpty() && (alone || bytes + message.bytes().length > maxBytes)) {
                     full = true;
                     continue;
@@ -789,15 +796,20 @@ public final class QueueModel {
         dropPriorities();
         schedules &= !messages.isEmpty();
         calls.put(session, new Call(sequence, time, packed(ids), claim, ids));
+        Long next = firstDue();
+        if (complete != null && ids.isEmpty() && dropped.isEmpty()) {
+            long woken = next + WaitersModel.OVERDUE + 1;
+            next = woken > time ? Math.min(complete, woken) : complete;
+        }
         long again = waiters.claim(
                 text(arguments[8]),
                 time,
-                nextEvent(),
+                nextEvent(next),
                 ids.size(),
                 asked,
                 text(arguments[9]).equals("1"),
                 Long.parseLong(text(arguments[10])));
-        return claimReply(ids, dropped, time, again);
+        return claimReply(ids, dropped, next, time, again);
     }
 
     private List<byte[]> claimAgain(Call call, Object[] arguments, long time) {
@@ -805,7 +817,27 @@ public final class QueueModel {
         List<String> ids = call.claimed.stream()
                 .filter(id -> holds(id, claim) && messages.containsKey(id))
                 .toList();
-        return claimReply(ids, List.of(), time, -1);
+        return claimReply(ids, List.of(), firstDue(), time, -1);
+    }
+
+    /** When the batch is complete of which messages are due; null if it is, or none are. */
+    private Long completion(int size, long timeout, long time) {
+        Long first = firstDue();
+        long due = dueTimes().stream().filter(at -> at <= time).count();
+        if (first == null || first > time || due >= size) {
+            return null;
+        }
+        // By what is stored: of one priority, so many.
+        LongStream full = IntStream.rangeClosed(0, ScheduleRequest.MAX_PRIORITY)
+                .mapToObj(priority -> delayed.values().stream()
+                        .filter(waiting -> waiting.priority == priority)
+                        .mapToLong(Waiting::due)
+                        .sorted()
+                        .skip(size - 1))
+                .flatMapToLong(times -> times.limit(1));
+        long complete =
+                LongStream.concat(full, LongStream.of(first + timeout)).min().orElseThrow();
+        return complete > time ? complete : null;
     }
 
     /** Their number, that of the lengths, these, and then all, as a claim keeps them for a repeat. */
@@ -828,16 +860,18 @@ public final class QueueModel {
         return out.array();
     }
 
-    /** When the next message is due or lease ends; null if nothing comes, or the queue is paused. */
-    private Long nextEvent() {
-        List<Long> all = new ArrayList<>(dueTimes());
-        all.addAll(leased.values());
-        return paused > 0 ? null : all.stream().min(Comparator.naturalOrder()).orElse(null);
+    /** When the next message is due, which is known, or lease ends; null if nothing comes, or the queue is paused. */
+    private Long nextEvent(Long due) {
+        Stream<Long> all = Stream.concat(Stream.ofNullable(due), leased.values().stream());
+        return paused > 0 ? null : all.min(Comparator.naturalOrder()).orElse(null);
     }
 
-    private List<byte[]> claimReply(List<String> ids, List<String> dropped, long time, long again) {
+    /** @param due when the next message is due, or a batch complete; null if none is */
+    private List<byte[]> claimReply(List<String> ids, List<String> dropped, Long due, long time, long again) {
         ByteBuffer head = ByteBuffer.allocate(40).order(ByteOrder.LITTLE_ENDIAN);
-        head.putDouble(time).putDouble(untilFirst(dueTimes(), time)).putDouble(untilFirst(leased.values(), time));
+        head.putDouble(time)
+                .putDouble(untilFirst(due == null ? List.of() : List.of(due), time))
+                .putDouble(untilFirst(leased.values(), time));
         head.putDouble(again);
         head.putInt(ids.size()).putInt(dropped.size());
         List<byte[]> reply = new ArrayList<>();

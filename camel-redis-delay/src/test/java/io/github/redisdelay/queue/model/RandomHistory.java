@@ -170,7 +170,12 @@ public final class RandomHistory {
                                 : client.queue.admin().resume(),
                         null);
             case 21 -> rare(client);
-            default -> settle(client);
+            case 22, 23 -> settleBatch(client);
+            default -> {
+                if (!deliveries.isEmpty()) {
+                    settle(client, held(deliveries));
+                }
+            }
         }
     }
 
@@ -361,6 +366,7 @@ public final class RandomHistory {
             return;
         }
         int messages = 1 + random.nextInt(5);
+        boolean batch = random.nextInt(3) == 0;
         ClaimRequest request = new ClaimRequest(
                 client.consumer.nextClaimId(random),
                 1 + delay(),
@@ -368,7 +374,7 @@ public final class RandomHistory {
                 random.nextInt(messages + 1),
                 random.nextBoolean(),
                 any(List.of(1_000L, 12_000L, 3_000_000L, 30_000_000L, 60 * MINUTE)),
-                ClaimRequest.NO_BATCH);
+                batch ? any(List.of(0L, 5 * MINUTE, 15 * MINUTE, 1_000_000 * MINUTE)) : ClaimRequest.NO_BATCH);
         consumer.claim = consumer.claims.claim(request, new CompletableFuture<>());
         consumer.claim.thenAccept(reply -> {
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
@@ -404,7 +410,6 @@ public final class RandomHistory {
         return Duration.of(micros, ChronoUnit.MICROS);
     }
 
-    /** Finishes or extends a delivery, which may be stale or finished already, through any client. */
     /** Rules and bodies are few, so that the same ones come again. Times are absolute: the clients' clocks stand still. */
     private void declare(Client client, String id) {
         long now = System.currentTimeMillis() * 1_000;
@@ -419,11 +424,24 @@ public final class RandomHistory {
                 null);
     }
 
-    private void settle(Client client) {
-        if (deliveries.isEmpty()) {
-            return;
+    /** Finishes what one claim gave, all at once, and mostly well: the ends share a call. */
+    private void settleBatch(Client client) {
+        if (!deliveries.isEmpty()) {
+            ClaimId claim = held(deliveries).claimId();
+            deliveries.stream()
+                    .filter(delivery -> delivery.claimId().equals(claim))
+                    .forEach(delivery -> {
+                        if (random.nextInt(4) == 0) {
+                            settle(client, delivery);
+                        } else {
+                            sent(client.queue.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE), null);
+                        }
+                    });
         }
-        ClaimedDelivery delivery = held(deliveries);
+    }
+
+    /** Finishes or extends a delivery, which may be stale or finished already, through any client. */
+    private void settle(Client client, ClaimedDelivery delivery) {
         sent(
                 switch (random.nextInt(8)) {
                     case 0 ->
