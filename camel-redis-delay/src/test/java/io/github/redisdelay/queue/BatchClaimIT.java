@@ -74,6 +74,16 @@ class BatchClaimIT extends RealQueueIT {
     }
 
     @Test
+    void should_look_at_8_messages_for_one_that_comes_again_while_the_batch_waits() {
+        schedule("again", LONG_AGO);
+        scheduleMany(8, "m", LONG_AGO);
+        get(claim(1).get(0).settle(new Settlement.Retry(Duration.ZERO, new byte[0])));
+        assertThat(batch(20, Duration.ofDays(100_000))).isEmpty();
+        get(queue.cancel("m3"));
+        assertThat(batch(20, Duration.ofDays(100_000))).containsExactly("again");
+    }
+
+    @Test
     void should_give_a_message_whose_lease_was_lost_alone() {
         schedule("lost", LONG_AGO);
         claim(1);

@@ -366,7 +366,7 @@ public final class RandomHistory {
             return;
         }
         int messages = 1 + random.nextInt(5);
-        boolean batch = random.nextInt(3) == 0;
+        boolean batch = random.nextBoolean();
         ClaimRequest request = new ClaimRequest(
                 client.consumer.nextClaimId(random),
                 1 + delay(),
