@@ -361,6 +361,36 @@ class RecurringIT extends RealQueueIT {
         assertThat(info().rule()).isNull();
     }
 
+    /** As where its call was held up by a standstill of Redis or of the client. */
+    @Test
+    void should_catch_up_once_when_the_end_of_a_run_arrives_after_all_times_that_it_names() {
+        Schedule seconds = Schedule.cron("* * * * * *", BERLIN);
+        String clock = keys().key("clock");
+        try (DelayQueueClient stepped = ClientAccess.create(
+                new SteppedCaller(redis.client(), clock),
+                ClientOptions.DEFAULTS,
+                ClientAccess.timers(client),
+                new SecureRandom(),
+                System::currentTimeMillis,
+                redis.client())) {
+            DelayQueue there = stepped.queue(queue.name());
+            declare(there, seconds, "x", 0);
+            var consumer = ClientAccess.consumers(stepped)
+                    .newClaims(((RedisDelayQueue) there).partitions().get(0).address(), error -> {});
+            RBucket<String> ahead = redis.client().getBucket(clock, StringCodec.INSTANCE);
+            ahead.set("5");
+            ClaimedDelivery run = claim(there, consumer, 5, 5).get(0);
+            ahead.set("600");
+            end(run, Settlement.ACKNOWLEDGE);
+            ClaimedDelivery missed = claim(there, consumer, 5, 5).get(0);
+            assertThat(missed.firstDueMicros() - run.claimedMicros()).isBetween(10_000_000L, 12_000_000L);
+            end(missed, Settlement.ACKNOWLEDGE);
+            assertThat(info().dueMicros() - missed.claimedMicros()).isBetween(0L, 1_000_000L);
+            consumer.close();
+        }
+        redis.client().getKeys().delete(clock);
+    }
+
     /** Each night has one run, at two by the clock on the wall, also where clocks change. */
     @Test
     void should_run_each_night_of_a_year() {

@@ -18,7 +18,7 @@ import org.redisson.client.codec.ByteArrayCodec;
  * Calls scripts that add a number of seconds to the server's clock, which they read from a key: so a test steps the clock of
  * a server that cannot be made to see another one than the machine's. All else is as it is in the scripts.
  */
-final class SteppedCaller implements ScriptExecutor {
+public final class SteppedCaller implements ScriptExecutor {
 
     private static final String TIME = "redis.call('TIME')";
 
@@ -26,7 +26,7 @@ final class SteppedCaller implements ScriptExecutor {
     private final RScript redis;
 
     /** @param key of a string: by how many seconds the clock is ahead */
-    SteppedCaller(RedissonClient redisson, String key) {
+    public SteppedCaller(RedissonClient redisson, String key) {
         String clock = "local function stepped_time() local t = " + TIME
                 + "; t[1] = tonumber(t[1]) + tonumber(redis.call('GET', '" + key + "') or '0'); return t end\n";
         for (LuaScript script : LuaScript.values()) {

@@ -43,7 +43,10 @@ public final class ScheduleDeclaration {
 
     // Guarded by this.
     private Timers.Timer timer = () -> {};
+    /** When it was declared first, by the clock of Redis as it is now, and by the local one. */
     private long declaredMicros;
+
+    private long declaredNanos;
     private boolean stopped;
     private boolean failing;
 
@@ -90,8 +93,12 @@ public final class ScheduleDeclaration {
     }
 
     private synchronized void answered(String before, ScheduleResult result, Throwable error) {
-        if (error == null && declaredMicros == 0) {
+        if (error == null && result.scheduledMicros() < declaredMicros) {
+            // The clock of Redis was ahead then.
+            declaredMicros = result.scheduledMicros() - (timers.nanoTime() - declaredNanos) / 1_000;
+        } else if (error == null && declaredMicros == 0) {
             declaredMicros = result.scheduledMicros();
+            declaredNanos = timers.nanoTime();
             // Not where it was ignored: a JVM that started later holds to its own.
             if (before != null && result.outcome() == ScheduleOutcome.REPLACED) {
                 LOG.warn("{} was {}, and is {} from now on", shown(), before, schedule.rule);

@@ -8,8 +8,10 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.Schedule;
+import io.github.redisdelay.queue.SteppedCaller;
 import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.Timers;
+import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisExtension;
@@ -22,6 +24,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.redisson.api.RBucket;
+import org.redisson.client.codec.StringCodec;
 
 /** Consumers declare a schedule again each minute: one that is lost comes back, and versions do not fight over its rule. */
 class ScheduleDeclarationIT {
@@ -88,6 +94,31 @@ class ScheduleDeclarationIT {
                 assertThat(rule()).contains(NEW.encode());
             }
         }
+    }
+
+    /** The clock of Redis; a restarted or promoted server has another one. */
+    @ParameterizedTest
+    @CsvSource({"3600, 0, 3700", "0, 3600, 0"})
+    void should_leave_that_rule_also_where_the_clock_was_ahead_once(String before, String then, String atLast) {
+        String clock = redis.uniqueQueue() + ":clock";
+        RBucket<String> ahead = redis.client().getBucket(clock, StringCodec.INSTANCE);
+        client.close();
+        client = ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, new SteppedCaller(redis.client(), clock));
+        queue = client.queue(redis.uniqueQueue());
+        ahead.set(before);
+        new Consumer(OLD);
+        ahead.set(then);
+        new Consumer(NEW);
+        consumers.get(0).minute();
+        assertThat(rule()).contains(NEW.encode());
+        ahead.set(atLast);
+        for (int minute = 0; minute < 2; minute++) {
+            consumers.forEach(Consumer::minute);
+        }
+        assertThat(rule()).contains(NEW.encode());
+        consumers.get(0).minute();
+        assertThat(rule()).contains(NEW.encode());
+        ahead.delete();
     }
 
     @Test

@@ -453,7 +453,7 @@ public final class QueueModel {
         Long lease = stored == null ? null : leased.get(id);
         State s = stateOf(id, time, 0);
         boolean same = s.recurs() && s.parts()[2].equals(run.rule);
-        boolean newer = stored != null && stored.scheduled > declared && stored.scheduled <= time;
+        boolean newer = stored != null && stored.scheduled <= time && (stored.scheduled > declared || declared > time);
         boolean begun = pending != null && (pending.due <= time || s.attempts > 0);
         boolean far = pending != null && pending.due > run.last() && run.last() > time;
         if (s.recurs() && (lease != null || (pending != null && (newer || same || begun) && !(same && far)))) {

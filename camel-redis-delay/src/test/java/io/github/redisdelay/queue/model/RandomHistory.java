@@ -420,7 +420,13 @@ public final class RandomHistory {
                 client.queue.schedule(ScheduleRequest.of(id, body, first)
                         .withPriority(special(2) ? any(List.of(1, 5, 9)) : 0)
                         .withMaximumQueueLength(special(3) ? 1 + random.nextInt(4) : 0)
-                        .recurring(rule, random.nextBoolean() ? 0 : now - random.nextInt(2_000_000))),
+                        .recurring(
+                                rule,
+                                random.nextBoolean()
+                                        ? 0
+                                        : now
+                                                - random.nextInt(2_000_000)
+                                                + (random.nextInt(8) == 0 ? 100 * MINUTE : 0))),
                 null);
     }
 

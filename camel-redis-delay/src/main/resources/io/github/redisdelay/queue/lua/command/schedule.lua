@@ -153,8 +153,10 @@ local function declare(id, declared, _, option, text)
   local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
   local _, given_up, known = string.match(record_run(record), RUN_LINE)
   local when, same = waits and struct.unpack('<d', stored), known == rule
-  -- begun: a run that is overdue, or was tried already, which must not be thrown away.
-  local newer, begun = waits and when > declared and when <= now, waits and (waits <= now or record.attempts > 0)
+  -- A time that is still to come is one of a clock that was ahead, and counts as the earliest.
+  local newer = waits and when <= now and (when > declared or declared > now)
+  -- A run that is overdue, or was tried already, which must not be thrown away.
+  local begun = waits and (waits <= now or record.attempts > 0)
   if known and waits and (newer or same or begun or not pending) and not (same and pending and waits > last and last > now) then
     if not newer and (not same or string.sub(stored, 17) ~= body) then
       redis.call('HSET', key_messages, id, struct.pack('<dd', declared, record.first_due) .. body)
