@@ -68,7 +68,6 @@ public final class ClusterServers implements AutoCloseable {
     }
 
     private void join() {
-        Node first = nodes.get(0);
         for (int i = 0; i < nodes.size(); i++) {
             Node node = nodes.get(i);
             // So that no two agree on one first and have to find out.
@@ -80,6 +79,18 @@ public final class ClusterServers implements AutoCloseable {
                 node.done("CLUSTER ADDSLOTS " + slots);
             }
         }
+        meet();
+        for (int i = masters; i < nodes.size(); i++) {
+            nodes.get(i).done("CLUSTER REPLICATE " + nodes.get(i - masters).id());
+        }
+        for (int i = masters; i < nodes.size(); i++) {
+            nodes.get(i).awaitReplicating();
+        }
+        awaitOk();
+    }
+
+    private void meet() {
+        Node first = nodes.get(0);
         awaitThat("all nodes know one another", () -> {
             // Each time: a node forgets another that it was told to meet and does not reach within the node timeout.
             nodes.stream()
@@ -88,13 +99,16 @@ public final class ClusterServers implements AutoCloseable {
                             "CLUSTER MEET " + node.server.host() + " " + node.server.port() + " " + node.busPort));
             return nodes.stream().allMatch(node -> node.knows(nodes));
         });
-        for (int i = masters; i < nodes.size(); i++) {
-            nodes.get(i).done("CLUSTER REPLICATE " + nodes.get(i - masters).id());
-        }
-        for (int i = masters; i < nodes.size(); i++) {
-            nodes.get(i).awaitReplicating();
-        }
-        awaitOk();
+    }
+
+    /** Starts a further node, as a replica of a master, and waits until it has what the master has. All nodes run. */
+    public Node addReplica(Node master, String... configLines) {
+        Node node = Node.launch(configLines);
+        nodes.add(node);
+        meet();
+        node.done("CLUSTER REPLICATE " + master.id());
+        node.awaitReplicating();
+        return node;
     }
 
     private int firstSlot(int master) {
@@ -460,6 +474,11 @@ public final class ClusterServers implements AutoCloseable {
             List<Line> lines = clusterNodes();
             return all.stream()
                     .allMatch(node -> lines.stream().anyMatch(line -> line.id.equals(node.id) && line.isAlive()));
+        }
+
+        /** A line of {@code INFO}, without its name. */
+        public String info(String section, String name) {
+            return value(info(section), name);
         }
 
         private String info(String section) {

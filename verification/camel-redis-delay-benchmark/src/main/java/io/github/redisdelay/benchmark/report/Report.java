@@ -142,11 +142,13 @@ public final class Report {
         String only = System.getProperty("benchmark.only", "").trim();
         String link = System.getProperty("benchmark.link", "").trim();
         String contenders = System.getProperty("benchmark.contenders", "").trim();
+        String pending = System.getProperty("benchmark.pending", "").trim();
         return "mvn -B -ntp -Pbenchmark -DskipTests -pl :camel-redis-delay-benchmark -am verify"
                 + (quick ? " -Dbenchmark.quick=true" : "")
                 + (only.isEmpty() ? "" : " -Dbenchmark.only=" + only)
                 + (link.isEmpty() ? "" : " -Dbenchmark.link=" + link)
-                + (contenders.isEmpty() ? "" : " -Dbenchmark.contenders=" + contenders);
+                + (contenders.isEmpty() ? "" : " -Dbenchmark.contenders=" + contenders)
+                + (pending.isEmpty() ? "" : " -Dbenchmark.pending=" + pending);
     }
 
     private void write() throws IOException {
