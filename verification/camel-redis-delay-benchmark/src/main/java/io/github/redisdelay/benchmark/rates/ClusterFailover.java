@@ -142,14 +142,14 @@ final class ClusterFailover {
     /** The longest time without an event, of the partitions of the killed node and of all others. */
     private final class Standstill {
 
-        private final long[] last = {System.nanoTime(), System.nanoTime()};
+        private final long[] last = new long[2]; // 0: there was none
         private final long[] longest = new long[2];
 
         synchronized void event(String id) {
             int partition = CRC16.crc16(id.getBytes(StandardCharsets.US_ASCII)) % ClusterScale.PARTITIONS;
             int kind = killed.contains(partition) ? 0 : 1;
             long now = System.nanoTime();
-            longest[kind] = Math.max(longest[kind], now - last[kind]);
+            longest[kind] = Math.max(longest[kind], last[kind] == 0 ? 0 : now - last[kind]);
             last[kind] = now;
         }
 

@@ -34,7 +34,7 @@ final class Plots {
             case "rates" -> plots.rates();
             case "mixed" -> plots.mixed();
             case "mixes" -> plots.mixes();
-            case "scale" -> plots.scale();
+            case "scale", "scale-cluster" -> plots.scale();
             case "lateness" -> plots.lateness();
             case "lone" -> plots.lone();
             case "fleet" -> plots.fleet();
@@ -120,7 +120,7 @@ final class Plots {
         for (String what : List.of("schedule", "delivery")) {
             String title = (what.equals("schedule") ? "Scheduling" : "Delivery") + " rate beside messages that wait";
             List<Point> points = points(what + " rate", name -> true, Point::series, Function.identity());
-            lines("scale-" + what, title, "messages/s", true, "pending messages", "pending", points);
+            lines(experiment + "-" + what, title, "messages/s", true, "pending messages", "pending", points);
         }
     }
 

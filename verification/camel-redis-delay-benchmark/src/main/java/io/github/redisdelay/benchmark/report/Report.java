@@ -51,6 +51,15 @@ public final class Report {
             Map.entry(
                     "scale",
                     new String[] {"Scale", "The rates beside a number of messages that wait for a far later time."}),
+            Map.entry("scale-cluster", new String[] {
+                "Scale over a cluster",
+                "One queue with 12 partitions on a Redis Cluster of three nodes, all on the same machine with the client, the queue"
+                        + " layer alone. Each row schedules so many more messages that are due hours later, and has 200 000 that are"
+                        + " due at once delivered; one run, without rounds. CPU time is that of all nodes, network what goes between"
+                        + " them and their clients. In the middle each node gets a replica, two producers schedule 4 000 messages a"
+                        + " second each, with delays of 1 to 20 s, and a node is killed; then the replicas go. An acknowledged message"
+                        + " that is never delivered is lost: with `waitForReplicas=1` none may be."
+            }),
             Map.entry("lateness", new String[] {
                 "Lateness",
                 "From the time at which a message is due until its processor is entered, in milliseconds. Delays are random,"

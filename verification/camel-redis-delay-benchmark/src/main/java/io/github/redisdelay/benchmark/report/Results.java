@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** All figures of a run, the rounds put together. Everything is in the order in which it was measured first. */
 final class Results {
@@ -48,9 +49,11 @@ final class Results {
 
     /** The figures of one experiment. */
     Results only(String experiment) {
-        return new Results(figures.stream()
-                .filter(figure -> figure.experiment().equals(experiment))
-                .toList());
+        return where(figure -> figure.experiment().equals(experiment));
+    }
+
+    Results where(Predicate<Figure> condition) {
+        return new Results(figures.stream().filter(condition).toList());
     }
 
     List<String> experiments() {

@@ -28,9 +28,19 @@ final class Tables {
         return SUBJECTS.getOrDefault(name, name);
     }
 
-    /** The figures of one experiment: one table. */
+    /** The figures of one experiment: one table, or two where most of them are those of a growing number. */
     static String of(String experiment, Results all) {
         Results results = all.only(experiment);
+        if (!experiment.equals("scale-cluster")) {
+            return down(experiment, results);
+        }
+        Results growing = results.where(figure -> figure.parameter().startsWith("pending="));
+        Results others = results.where(figure -> !figure.parameter().startsWith("pending="));
+        return across(experiment, growing)
+                + (others.parameters().isEmpty() ? "" : "\n" + down(experiment, others));
+    }
+
+    private static String down(String experiment, Results results) {
         List<String> subjects = results.subjects();
         List<String> head = new ArrayList<>(List.of("", "", "unit"));
         subjects.forEach(subject -> head.add(subject(subject)));
@@ -53,6 +63,27 @@ final class Tables {
                 table.append(row(cells));
                 shown = "";
             }
+        }
+        return table.toString();
+    }
+
+    /** A row for each parameter, a column for each metric, where there is but one subject and one round. */
+    private static String across(String experiment, Results results) {
+        String subject = results.subjects().get(0);
+        List<String> head = new ArrayList<>(List.of(""));
+        results.metrics().forEach(metric -> head.add(metric + ", " + results.unit(metric)));
+        StringBuilder table = new StringBuilder(row(head))
+                .append("|---|")
+                .append("---:|".repeat(results.metrics().size()))
+                .append('\n');
+        for (String parameter : results.parameters()) {
+            List<String> cells = new ArrayList<>(List.of(parameter));
+            for (String metric : results.metrics()) {
+                cells.add(results.find(experiment, subject, parameter, metric)
+                        .map(Numbers::text)
+                        .orElse(""));
+            }
+            table.append(row(cells));
         }
         return table.toString();
     }
