@@ -5,7 +5,6 @@ import io.github.redisdelay.benchmark.Figures;
 import io.github.redisdelay.benchmark.Subject;
 import io.github.redisdelay.benchmark.Waiting;
 import io.github.redisdelay.benchmark.contender.Message;
-import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DueTime;
@@ -40,7 +39,6 @@ final class ClusterFailover {
     private static final int SECONDS_BEFORE = 10;
     private static final int SECONDS_AFTER = 30;
     private static final int SENT = RATE * (SECONDS_BEFORE + SECONDS_AFTER);
-    private static final ClientOptions OPTIONS = ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(60));
 
     private final ClusterNodes nodes;
     private final RedissonClient redisson;
@@ -98,7 +96,7 @@ final class ClusterFailover {
     }
 
     private DelayQueueClient client(Durability durability) {
-        return DelayQueueClient.create(redisson, OPTIONS.withDurability(durability));
+        return DelayQueueClient.create(redisson, ClusterScale.OPTIONS.withDurability(durability));
     }
 
     private void failOver(Figures figures, Node replica) {

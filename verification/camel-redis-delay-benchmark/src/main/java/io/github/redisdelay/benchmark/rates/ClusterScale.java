@@ -38,6 +38,9 @@ public final class ClusterScale implements Experiment {
     static final ConsumerOptions CONSUMER =
             ConsumerOptions.DEFAULTS.withConcurrentConsumers(256 * PARTITIONS).withMaxMessagesPerPoll(256);
 
+    /** A fail-over is waited for. */
+    static final ClientOptions OPTIONS = ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(60));
+
     private static final int NODES = 3;
     private static final int STEPS = 15;
     private static final int UNDER_WAY = 512 * PARTITIONS;
@@ -62,7 +65,7 @@ public final class ClusterScale implements Experiment {
         System.setProperty("redis.server", environment.binary());
         try (ClusterNodes nodes = ClusterNodes.start(NODES)) {
             RedissonClient redisson = nodes.cluster().connect();
-            try (DelayQueueClient client = DelayQueueClient.create(redisson, ClientOptions.DEFAULTS)) {
+            try (DelayQueueClient client = DelayQueueClient.create(redisson, OPTIONS)) {
                 DelayQueue queue = client.queue("scale", PARTITIONS);
                 schedule(queue, 20_000, DueTime.after(Duration.ZERO)); // for the compiler of the JVM
                 deliver(queue, new Arrivals(20_000), 0);
