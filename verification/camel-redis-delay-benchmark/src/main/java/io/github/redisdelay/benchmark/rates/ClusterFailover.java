@@ -61,6 +61,7 @@ final class ClusterFailover {
         long begin = System.nanoTime();
         List<Node> replicas = nodes.masters().stream().map(nodes::addReplica).toList();
         add(figures, "replicas of all nodes have everything after", seconds(begin), "s");
+        double replicated = replicated();
         try (DelayQueueClient waiting = client(Durability.replicas(1));
                 DelayQueueClient plain = client(Durability.NONE)) {
             producers.add(new Producer("with waitForReplicas=1", waiting.queue(queueName, ClusterScale.PARTITIONS), 0));
@@ -87,12 +88,28 @@ final class ClusterFailover {
                 threads.shutdownNow();
                 consumer.stop(false);
                 report(figures, ClusterScale.remaining(queue));
+                double bytes = replicated() - replicated;
+                long messages = producers.stream().mapToLong(Producer::survivors).sum();
+                add(figures, "to a replica of the other nodes", bytes / messages, "bytes/message");
             }
         }
         // From here on without replicas again.
         nodes.cluster().nodes().stream()
                 .filter(node -> node.isRunning() && !nodes.masters().contains(node))
                 .forEach(Node::kill);
+    }
+
+    /** How much the nodes that do not die have sent to each of their replicas. */
+    private double replicated() {
+        return nodes.masters().stream()
+                .skip(1)
+                .mapToDouble(node -> Double.parseDouble(node.info("replication", "master_repl_offset")))
+                .sum();
+    }
+
+    private boolean killed(String id) {
+        int partition = CRC16.crc16(id.getBytes(StandardCharsets.US_ASCII)) % ClusterScale.PARTITIONS;
+        return killed.contains(partition);
     }
 
     private DelayQueueClient client(Durability durability) {
@@ -144,8 +161,7 @@ final class ClusterFailover {
         private final long[] longest = new long[2];
 
         synchronized void event(String id) {
-            int partition = CRC16.crc16(id.getBytes(StandardCharsets.US_ASCII)) % ClusterScale.PARTITIONS;
-            int kind = killed.contains(partition) ? 0 : 1;
+            int kind = killed(id) ? 0 : 1;
             long now = System.nanoTime();
             longest[kind] = Math.max(longest[kind], last[kind] == 0 ? 0 : now - last[kind]);
             last[kind] = now;
@@ -214,6 +230,11 @@ final class ClusterFailover {
                 again.incrementAndGet();
             }
             deliveries.event(id(number));
+        }
+
+        /** Messages of nodes that do not die. */
+        long survivors() {
+            return IntStream.range(0, SENT).filter(i -> !killed(id(i))).count();
         }
 
         long lost() {

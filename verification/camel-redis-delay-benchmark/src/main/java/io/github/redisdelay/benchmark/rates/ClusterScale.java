@@ -145,16 +145,17 @@ public final class ClusterScale implements Experiment {
         figures.add(NAME, Subject.QUEUE, parameter, 1, "memory", sum / pending, "bytes/message");
         List<Collection<Long>> partitions =
                 masters.stream().map(node -> nodes.partitions(node).values()).toList();
-        double each = 100.0 * PARTITIONS / pending;
-        double least = all(partitions).min().orElse(0) * each;
-        double most = all(partitions).max().orElse(0) * each;
-        figures.add(NAME, Subject.QUEUE, parameter, 1, "emptiest partition", least, "% of the mean");
-        figures.add(NAME, Subject.QUEUE, parameter, 1, "fullest partition", most, "% of the mean");
-        double node = partitions.stream()
-                .mapToLong(sizes -> sizes.stream().mapToLong(Long::longValue).sum())
+        double partition = all(partitions)
+                .mapToDouble(size -> Math.abs(100.0 * PARTITIONS * size / pending - 100))
                 .max()
                 .orElse(0);
-        figures.add(NAME, Subject.QUEUE, parameter, 1, "fullest node", node * 100 * NODES / pending, "% of the mean");
+        figures.add(NAME, Subject.QUEUE, parameter, 1, "the most uneven partition", partition, "% from the mean");
+        double node = partitions.stream()
+                .mapToLong(sizes -> sizes.stream().mapToLong(Long::longValue).sum())
+                .mapToDouble(size -> 100.0 * NODES * size / pending - 100)
+                .max()
+                .orElse(0);
+        figures.add(NAME, Subject.QUEUE, parameter, 1, "the fullest node", node, "% above the mean");
     }
 
     private static LongStream all(List<Collection<Long>> partitions) {
