@@ -89,7 +89,8 @@ final class ClusterFailover {
                 consumer.stop(false);
                 report(figures, ClusterScale.remaining(queue));
                 double bytes = replicated() - replicated;
-                long messages = producers.stream().mapToLong(Producer::survivors).sum();
+                long messages =
+                        producers.stream().mapToLong(Producer::survivors).sum();
                 add(figures, "to a replica of the other nodes", bytes / messages, "bytes/message");
             }
         }

@@ -36,8 +36,7 @@ final class Tables {
         }
         Results growing = results.where(figure -> figure.parameter().startsWith("pending="));
         Results others = results.where(figure -> !figure.parameter().startsWith("pending="));
-        return across(experiment, growing)
-                + (others.parameters().isEmpty() ? "" : "\n" + down(experiment, others));
+        return across(experiment, growing) + (others.parameters().isEmpty() ? "" : "\n" + down(experiment, others));
     }
 
     private static String down(String experiment, Results results) {
