@@ -43,9 +43,11 @@ public abstract class ScriptPermissionRules extends ScriptRules {
     @MethodSource("withSeveralWrites")
     void should_change_nothing_or_everything_for_a_user_who_may_not_do_all_of_it(LuaScript script) throws Exception {
         try (RedisServer server = RedisServer.dedicated()) {
-            redisson = connect(server, null);
-            caller = new PatientCaller(redisson);
-            RedissonClient admin = redisson;
+            RedissonClient admin = connect(server, null);
+            redisson = admin;
+            caller = new PatientCaller(admin);
+            new AclUser(server).denies("debug");
+            RedissonClient user = connect(server, "app");
             try {
                 List<String> halfDone = new ArrayList<>();
                 for (String denied : commands(script)) {
@@ -54,7 +56,6 @@ public abstract class ScriptPermissionRules extends ScriptRules {
                     prepare(script);
                     new AclUser(server).denies(denied);
                     Map<String, String> before = dump();
-                    RedissonClient user = connect(server, "app");
                     try {
                         new PatientCaller(user)
                                 .call(script, keys.of(script), valid(script), 1)
@@ -65,14 +66,13 @@ public abstract class ScriptPermissionRules extends ScriptRules {
                         if (!dump().equals(before)) {
                             halfDone.add(denied);
                         }
-                    } finally {
-                        user.shutdown();
                     }
                 }
                 assertThat(halfDone)
                         .as("commands without which it was half done")
                         .isEmpty();
             } finally {
+                user.shutdown();
                 admin.shutdown();
             }
         }

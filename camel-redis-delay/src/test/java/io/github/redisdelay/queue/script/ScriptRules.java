@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.fake.PatientCaller;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
+import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.test.RedisExtension;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +26,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.redisson.api.RScript;
 import org.redisson.api.RType;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
@@ -44,6 +46,22 @@ public abstract class ScriptRules {
     static final byte[] CLAIM = new byte[16];
     static final byte[] OTHER_CLAIM = new byte[16];
     static final byte[] CONSUMER = new byte[8];
+
+    /** The keys that there are of a pattern and of some names, each with its dump. */
+    private static final String DUMP = """
+            local reply = {}
+            local function add(keys)
+              for _, key in ipairs(keys) do
+                if redis.call('EXISTS', key) == 1 then
+                  reply[#reply + 1] = key
+                  reply[#reply + 1] = redis.call('DUMP', key)
+                end
+              end
+            end
+            add(redis.call('KEYS', ARGV[1]))
+            add(KEYS)
+            return reply
+            """;
 
     static {
         Arrays.fill(CLAIM, (byte) 7);
@@ -219,22 +237,22 @@ public abstract class ScriptRules {
         return name.startsWith(keys.base()) ? name.substring(keys.base().length() + 1) : name;
     }
 
-    /** Everything that the queue holds, byte for byte. */
+    /** Everything that the queue holds, byte for byte: in one call, as some tests read it a thousand times. */
     Map<String, String> dump() {
+        List<byte[]> read = redisson.getScript(ByteArrayCodec.INSTANCE)
+                .eval(
+                        RScript.Mode.READ_ONLY,
+                        DUMP,
+                        RedissonScriptExecutor.LIST,
+                        keys.foreign(),
+                        bytes(keys.base().replace("[", "\\[") + "*"));
         Map<String, String> all = new TreeMap<>();
-        for (String key : redisson.getKeys().getKeysByPattern(keys.base().replace("[", "\\[") + "*")) {
-            all.put(key, dump(key));
+        for (int i = 0; i < read.size(); i += 2) {
+            all.put(
+                    new String(read.get(i), StandardCharsets.UTF_8),
+                    HexFormat.of().formatHex(read.get(i + 1)));
         }
-        keys.foreign().stream()
-                .map(String.class::cast)
-                .filter(key -> redisson.getKeys().countExists(key) > 0)
-                .forEach(key -> all.put(key, dump(key)));
         return all;
-    }
-
-    String dump(String key) {
-        return HexFormat.of()
-                .formatHex(redisson.getBucket(key, ByteArrayCodec.INSTANCE).dump());
     }
 
     void assertRefused(LuaScript script, Object[] arguments, String what) {
