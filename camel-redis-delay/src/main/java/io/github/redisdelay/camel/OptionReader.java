@@ -34,8 +34,14 @@ import org.apache.camel.spi.HeaderFilterStrategy;
 public record OptionReader(RedisDelayConfiguration options) {
 
     /** Options for messages that are given up: a dead letter never is. */
-    private static final String[] NOT_FOR_DEAD_LETTERS =
-            "maximumRedeliveries deadLetter onExpiry deadLetterRetention maximumDeadLetters every cron".split(" ");
+    private static final List<String> NOT_FOR_DEAD_LETTERS = List.of(
+            "maximumRedeliveries",
+            "deadLetter",
+            "onExpiry",
+            "deadLetterRetention",
+            "maximumDeadLetters",
+            "every",
+            "cron");
 
     private static final String NONE = "; leave it out for none";
 

@@ -151,7 +151,7 @@ public final class Schedule {
         }
         boolean repeats = Stream.of(fields).limit(fields.length - 3).anyMatch(field -> field.startsWith("*"));
         Schedule schedule = new Schedule(CRON + normal + " " + zone.getId(), 0, times, zone, repeats);
-        // What comes once comes again within 40 years: 29 February on a Monday, say.
+        // A day that comes once comes again within 40 years: 29 February on a Monday, say.
         if (schedule.match(LocalDateTime.of(2000, 1, 1, 0, 0)).isEmpty()) {
             throw unusable(expression, "never matches: no day of any year is in all its fields", null);
         }

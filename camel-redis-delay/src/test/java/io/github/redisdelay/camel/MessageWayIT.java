@@ -51,7 +51,7 @@ class MessageWayIT extends CamelRedisIT {
     private static final Map<String, String> SCRIPTS =
             Arrays.stream(LuaScript.values()).collect(Collectors.toMap(LuaScript::sha, LuaScript::command));
 
-    /** What was on the stack at each place. */
+    /** The stack at each place. */
     private final ConcurrentMap<String, Collection<List<String>>> stacks = new ConcurrentHashMap<>();
 
     @Test

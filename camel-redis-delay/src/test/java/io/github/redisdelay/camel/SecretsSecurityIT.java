@@ -552,7 +552,7 @@ class SecretsSecurityIT {
                 assertThat(own.getEndpointUri()).startsWith("redis-delay://secrets");
             }
         }
-        // What Camel's developer console shows beside the figures.
+        // Camel's developer console shows this beside the figures.
         RedisDelayComponent.consumers(context)
                 .map(RedisDelayConsumer::claims)
                 .filter(claims -> claims != null && claims.lastError() != null)

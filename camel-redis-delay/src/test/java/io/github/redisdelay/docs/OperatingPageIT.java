@@ -342,7 +342,7 @@ class OperatingPageIT {
         });
     }
 
-    /** What the table of causes says of how you know them, as far as it is in Redis or in the figures. */
+    /** The column of the table of causes that says how you know them, as far as it is in Redis or in the figures. */
     @Test
     void should_know_causes_by_what_the_page_says() throws Exception {
         try (RedisServer server = RedisServer.dedicated();

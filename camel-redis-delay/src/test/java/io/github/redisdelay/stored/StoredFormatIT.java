@@ -116,7 +116,7 @@ class StoredFormatIT {
             List<Path> versions = versions();
             Path last = versions.get(versions.size() - 1);
             List<String> said = StoredKeys.read(last.resolve("keys.txt")).withoutChance();
-            // What a consumer writes when it begins may come last.
+            // The record that a consumer writes when it begins may come last.
             await().untilAsserted(() -> assertThat(
                             StoredKeys.dump(redis.client(), prefix).withoutChance())
                     .as(

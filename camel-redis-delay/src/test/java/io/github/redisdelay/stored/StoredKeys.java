@@ -135,7 +135,7 @@ record StoredKeys(List<List<String>> commands) {
                     } else if (key.endsWith(":consumers")) {
                         parts = new String[] {"<consumer>", masked(parts[1].substring(0, 8)) + "<name>"};
                     } else if (key.endsWith(":waiters")) {
-                        // Who waits at the moment is chance; somebody does.
+                        // The consumer that waits at the moment is chance; one does.
                         key = PREFIX + ":waiters";
                         parts[1] = parts[1].replaceFirst("^[^ ]+ " + PREFIX + ":wakeup:.+$", "<member>");
                     } else if (key.endsWith(":state") && !parts[1].startsWith("\0".repeat(16), 8)) {

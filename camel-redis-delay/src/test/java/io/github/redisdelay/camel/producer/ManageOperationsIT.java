@@ -239,9 +239,7 @@ class ManageOperationsIT extends CamelRedisIT {
                         id,
                         change("?operation=cancel", id).getHeader(RedisDelayConstants.PREVIOUS_STATE, String.class)));
         await().until(() -> stats().delayed() + stats().leased() == 0);
-        // Whether a leased one was begun is not known: a consumer gives back what it has prefetched and not begun
-        // within a
-        // second.
+        // A leased one may not have begun: a consumer gives back what it has prefetched and not begun within a second.
         List<String> known =
                 ids.stream().filter(id -> !states.get(id).equals("leased")).toList();
         await().untilAsserted(() -> assertThat(known).allSatisfy(id -> assertThat(begun.contains(id))

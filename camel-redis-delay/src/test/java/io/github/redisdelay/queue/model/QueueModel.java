@@ -103,7 +103,7 @@ public final class QueueModel {
         }
     }
 
-    /** What a call says of a recurring schedule: the next times of its rule, the rule, and other bytes. */
+    /** A recurring schedule as a call has it: the next times of its rule, the rule, and other bytes. */
     private record Run(List<Long> times, String rule, String rest) {
 
         static Run of(Object argument) {
@@ -135,7 +135,7 @@ public final class QueueModel {
     private final TreeSet<Integer> priorities = new TreeSet<>(Comparator.reverseOrder());
     /** Since when it is paused; 0 if it is not. */
     private long paused;
-    /** Whether it holds recurring schedules, or did since it was empty. */
+    /** True if it holds recurring schedules, or did since it was empty. */
     private boolean schedules;
     /** Null in the model of the dead letters themselves. */
     public final QueueModel dead;

@@ -120,7 +120,7 @@ public final class RandomHistory {
         this.plain = random.nextBoolean();
     }
 
-    /** What a plain history does not do. */
+    /** True for a step that a plain history hardly ever does. */
     private boolean special(int oneOf) {
         return random.nextInt(oneOf) == 0 && (!plain || random.nextInt(100) == 0);
     }

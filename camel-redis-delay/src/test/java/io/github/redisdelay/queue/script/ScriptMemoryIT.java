@@ -50,7 +50,7 @@ import org.redisson.api.redisnode.RedisNodes;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
-/** What Redis has no memory for, and the scripts that it has forgotten. */
+/** Calls that Redis has no memory for, and scripts that it has forgotten. */
 class ScriptMemoryIT {
 
     @RegisterExtension

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Set;
 import org.redisson.api.RedissonClient;
 
-/** What the rules for scripts know of those of a module. */
+/** The scripts of a module, as the rules for scripts know them. */
 abstract class ScriptSet {
 
-    /** What a script does, and so which rules are for it. */
+    /** A thing that a script does, which says which rules are for it. */
     enum Trait {
         /** It changes something. */
         CHANGES,

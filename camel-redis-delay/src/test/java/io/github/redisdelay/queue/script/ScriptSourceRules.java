@@ -285,7 +285,7 @@ public abstract class ScriptSourceRules {
         }
         String keyLines = head.substring(head.indexOf("-- KEYS"));
         keyLines = keyLines.substring(0, keyLines.indexOf(keyLines.contains("-- ARGV") ? "-- ARGV" : "-- Reply"));
-        // What stands in brackets says what a key is.
+        // Words in brackets say what a key is.
         String[] parts = keyLines.substring("-- KEYS".length())
                 .replaceAll("\n--", "")
                 .replaceAll("\\([^()]*\\)", "")

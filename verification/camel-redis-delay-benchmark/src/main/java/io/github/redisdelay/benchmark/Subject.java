@@ -22,7 +22,7 @@ public final class Subject {
     /** {@link #FENCED_FLOOR}, with attempts counted and repeats of lost calls answered. */
     public static final String SAFE = "safe scripts";
 
-    /** What waiting callers ask for, put together into bare scripts. */
+    /** Requests of waiting callers, put together into bare scripts. */
     public static final String BARE_CLIENT = "bare client";
 
     /** {@link #BARE_CLIENT} behind a route. */

@@ -77,7 +77,7 @@ if batch_timeout and not stored and due and due <= now then
   end
   complete = count < wanted and complete > now and complete
 end
--- What this call gives: the ids, and at the same places the bodies and the new state records; and ids that have no body.
+-- Messages that this call gives: the ids, and at the same places bodies and new state records; and ids that have no body.
 local ids, bodies, records, dropped = {}, {}, {}, {}
 if not stored then
   -- Needs no memory: after it, nothing is refused when memory is full.
@@ -189,7 +189,7 @@ elseif complete then
   local woken = due + WAKEUP_OVERDUE_MICROS + 1
   due = woken > now and math.min(complete, woken) or complete
 end
--- Who repeats a call may have lost its promise meanwhile: it claims again, and promises anew.
+-- A consumer that repeats a call may have lost its promise meanwhile: it claims again, and promises anew.
 local again = -1
 if not stored then
   again = come_again(#ids, due and expires and math.min(due, expires) or due or expires)

@@ -35,7 +35,8 @@
 --@include wakeup.lua
 
 -- Actions, and the least time that goes with them.
-local ACTIONS = { acknowledge = 0, retry = 0, release = 0, ['dead-letter'] = 0, drop = 0, extend = 1, ['run-done'] = 0, ['run-dead-letter'] = 0 }
+local ACTIONS = { acknowledge = 0, retry = 0, release = 0, ['dead-letter'] = 0, drop = 0, extend = 1,
+  ['run-done'] = 0, ['run-dead-letter'] = 0 }
 local FAILED, RELEASED = 1, 3
 
 if session_stored then

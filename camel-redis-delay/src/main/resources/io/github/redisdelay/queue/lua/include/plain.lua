@@ -18,7 +18,7 @@ if not session_stored and not session_preflight_due and redis.call('EXISTS', key
   local due, scores, fields, answers
   if lone then
     due = tonumber(ARGV[6])
-    -- Whether the id is in use otherwise than by a lease, HSETNX finds.
+    -- HSETNX finds whether the id is in use otherwise than by a lease.
     plain = plain and due and due >= 0 and due % 1 == 0 and ids ~= '' and ARGV[7] == ''
       and not redis.call('ZSCORE', key_leased, ids)
     due = plain and is_delay and now + due or due

@@ -139,7 +139,7 @@ class PackedArgumentsIT {
                 .isEqualTo(item);
     }
 
-    /** What stands behind the head: the number of items, how their values stand there, and the short ones. */
+    /** The part behind the head: the number of items, how their values stand there, and the short ones. */
     private static byte[] text(int count, int[] forms, String values) {
         ByteBuffer text = ByteBuffer.allocate(3 + 4 * forms.length + values.length())
                 .order(ByteOrder.LITTLE_ENDIAN)

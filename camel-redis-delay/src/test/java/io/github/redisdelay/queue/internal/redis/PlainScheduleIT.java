@@ -25,7 +25,7 @@ import org.redisson.client.RedisException;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
 
-/** What {@code plain.lua} stores is what the rest of {@code schedule.lua} would have stored. */
+/** {@code plain.lua} stores what the rest of {@code schedule.lua} would have stored. */
 class PlainScheduleIT {
 
     private static final List<String> WORDS = List.of(

@@ -231,7 +231,7 @@ class RouterTest {
                 .status();
     }
 
-    /** What is no other site's fails later, as there is no Redis. */
+    /** A request that is no other site's fails later, as there is no Redis. */
     @Test
     void should_take_a_page_by_tls_for_its_own_where_tls_may_have_been() {
         String proxy = "queues.example.org";

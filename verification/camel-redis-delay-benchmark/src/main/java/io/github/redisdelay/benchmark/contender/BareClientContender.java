@@ -32,7 +32,7 @@ final class BareClientContender implements Contender {
     /** Guarded by this. */
     private boolean underWay;
 
-    /** What a caller waits for. */
+    /** A request, and the answer that its caller waits for. */
     private record Caller(Message message, CompletableFuture<Void> answered) {}
 
     BareClientContender(String subject, RedissonClient redisson, String name, BareScripts scripts, boolean throughCamel)

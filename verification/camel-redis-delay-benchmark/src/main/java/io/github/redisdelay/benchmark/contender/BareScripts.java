@@ -219,12 +219,12 @@ enum BareScripts {
         this.acknowledge = acknowledge;
     }
 
-    /** Whether a claim and an acknowledgement have a claim's id. */
+    /** True if a claim and an acknowledgement have a claim's id. */
     boolean isFenced() {
         return this != FLOOR;
     }
 
-    /** Whether they have a session and a number. */
+    /** True if they have a session and a number. */
     boolean isRepeatable() {
         return this == SAFE;
     }

@@ -62,7 +62,7 @@ final class BeanstalkdConnection implements AutoCloseable {
         throw new IOException("beanstalkd answered " + line);
     }
 
-    /** What follows an answer that ends with its length. */
+    /** The bytes that follow an answer that ends with its length. */
     byte[] body(String answer) throws IOException {
         int bytes = Integer.parseInt(answer.substring(answer.lastIndexOf(' ') + 1));
         byte[] body = input.readNBytes(bytes);

@@ -23,7 +23,7 @@ final class BeanstalkdContender implements Contender {
 
     private static final int CONNECTIONS = 2;
 
-    /** What one connection has under way. */
+    /** The number of messages that one connection has under way. */
     private static final int TOGETHER = UNDER_WAY / CONNECTIONS;
 
     private static final int RECEIVED_TOGETHER = 256;

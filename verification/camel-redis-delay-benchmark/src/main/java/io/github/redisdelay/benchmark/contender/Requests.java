@@ -17,7 +17,7 @@ public interface Requests extends AutoCloseable {
     /** When a message is due that is not to be delivered. */
     Duration FAR = Duration.ofHours(1);
 
-    /** What is asked for. */
+    /** A kind of request. */
     enum Kind {
         /** Stores a message that is due in an hour. */
         SCHEDULE,
@@ -41,7 +41,7 @@ public interface Requests extends AutoCloseable {
     /** Starts to receive. What fails comes again after this delay. */
     Consumption consume(Duration redeliveryDelay, Deliveries deliveries) throws Exception;
 
-    /** Whether the server holds so many messages that wait, and none that is being delivered. */
+    /** True if the server holds so many delayed messages, and none that is leased. */
     boolean holds(long delayed);
 
     /** The same for a queue of the component. */

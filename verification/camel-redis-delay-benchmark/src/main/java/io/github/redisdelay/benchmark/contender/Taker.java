@@ -19,7 +19,7 @@ final class Taker extends Thread implements Contender.Consumption {
     private volatile boolean stopped;
     private volatile Throwable failure;
 
-    /** What is done with a message. */
+    /** The work on a message. */
     @FunctionalInterface
     interface Work {
         void on(byte[] body) throws Exception;

@@ -126,7 +126,7 @@ public record RateSteps(String experiment, List<Step> steps) {
         }
     }
 
-    /** Whether a subject's scripts take messages one by one, which takes long. */
+    /** True if a subject's scripts take messages one by one, which takes long. */
     static boolean isSlow(String subject) {
         return subject.equals(Subject.RDELAYEDQUEUE) || subject.equals(Subject.BULLMQ);
     }

@@ -159,7 +159,7 @@ class MissingDataIT extends PageIT {
         assertThat(complaints()).isEmpty();
     }
 
-    /** What the page complains of, but for the message that is not found. */
+    /** The page's complaints, but for that of the message that is not found. */
     private List<String> complaints() {
         return browser.complaints().stream()
                 .filter(complaint -> !complaint.contains("404"))
