@@ -374,7 +374,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The treatment of a message whose id is pending, being delivered, or remembered (see deduplicationPeriod): reject fails with a DuplicateMessageException, ignore
+     * The treatment of a message whose id is delayed, leased, or remembered (see deduplicationPeriod): reject fails with a DuplicateMessageException, ignore
      * keeps the stored message, replace puts the new body and due time in its place. An exchange that is itself the delivery
      * of this id always replaces it.
      */
@@ -695,7 +695,7 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The most messages that the queue may hold, pending and being delivered; 0 for any number. If it holds as many, the exchange
+     * The most messages that the queue may hold, delayed and leased; 0 for any number. If it holds as many, the exchange
      * fails with a QueueFullException. Dead letters do not count.
      */
     public void setMaximumQueueLength(long maximumQueueLength) {

@@ -71,8 +71,8 @@ public final class RedisDelayConstants {
     public static final String DUE_TIME = "CamelRedisDelayDueTime";
 
     /**
-     * The state of the message when it was cancelled, rescheduled, promoted, redriven or purged: delayed, leased (it is
-     * being delivered), dead or none. Set as a result of these operations; for several ids a List in their order.
+     * The state of the message when it was cancelled, rescheduled, promoted, redriven or purged: delayed, leased, dead or
+     * none. Set as a result of these operations; for several ids a List in their order.
      */
     @Metadata(label = "producer", javaType = "String", enums = "delayed,leased,dead,none")
     public static final String PREVIOUS_STATE = "CamelRedisDelayPreviousState";
@@ -211,30 +211,29 @@ public final class RedisDelayConstants {
     public static final String REDELIVERY_REASON = "CamelRedisDelayRedeliveryReason";
 
     /**
-     * The state of the message that was asked for by the operation get: delayed, leased (it is being delivered), dead
-     * or none.
+     * The state of the message that was asked for by the operation get: delayed, leased, dead or none.
      */
     @Metadata(label = "producer", javaType = "String", enums = "delayed,leased,dead,none")
     public static final String MESSAGE_STATE = "CamelRedisDelayState";
 
     /**
-     * The time when the lease of a message that is being delivered expires, by the Redis server's clock, in
-     * milliseconds since 1970: set by the operation get.
+     * The time when the lease of a leased message expires, by the Redis server's clock, in milliseconds since 1970: set
+     * by the operation get.
      */
     @Metadata(label = "producer", javaType = "long")
     public static final String LEASE_END = "CamelRedisDelayLeaseEnd";
 
     /**
-     * The host, route and process that a message is being delivered to: set by the operation get. Empty text where that
-     * is not known, as of a message that was polled.
+     * The host, route and process that have leased a message: set by the operation get. Empty text where that is not
+     * known, as of a message that was polled.
      */
     @Metadata(label = "producer", javaType = "String")
     public static final String LEASE_OWNER = "CamelRedisDelayLeaseOwner";
 
     /**
      * The outcome of cancel, reschedule, promote, redrive or purge for the message: done, or why nothing was done:
-     * leased (it is being delivered), duplicate (its id is in use), dead (it was given up, see
-     * CamelRedisDelayDeadLetterId), none (there is no such message). For several ids a List in their order.
+     * leased, duplicate (its id is in use), dead (it was given up, see CamelRedisDelayDeadLetterId), none (there is no
+     * such message). For several ids a List in their order.
      */
     @Metadata(label = "producer", javaType = "String", enums = "done,leased,duplicate,dead,none")
     public static final String RESULT = "CamelRedisDelayResult";

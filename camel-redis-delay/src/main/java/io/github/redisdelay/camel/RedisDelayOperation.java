@@ -9,7 +9,7 @@ public enum RedisDelayOperation {
     SCHEDULE,
     /** Removes the message with the given id, whatever its state. */
     CANCEL,
-    /** Changes the due time of a message that is not being delivered. */
+    /** Changes the due time of a message that is not leased. */
     RESCHEDULE,
     /** Makes a delayed message due now, or all of them. */
     PROMOTE,

@@ -197,7 +197,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer limit;
 
     /**
-     * The treatment of a message whose id is pending, being delivered, or remembered (see deduplicationPeriod): reject fails with a DuplicateMessageException, ignore keeps the stored message, replace puts the new body and due time in its place. An exchange that is itself the delivery of this id always replaces it.
+     * The treatment of a message whose id is delayed, leased, or remembered (see deduplicationPeriod): reject fails with a DuplicateMessageException, ignore keeps the stored message, replace puts the new body and due time in its place. An exchange that is itself the delivery of this id always replaces it.
      */
     private String onDuplicate;
 
@@ -257,7 +257,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer maximumMessageSize;
 
     /**
-     * The most messages that the queue may hold, pending and being delivered; 0 for any number. If it holds as many, the exchange fails with a QueueFullException. Dead letters do not count.
+     * The most messages that the queue may hold, delayed and leased; 0 for any number. If it holds as many, the exchange fails with a QueueFullException. Dead letters do not count.
      */
     private Long maximumQueueLength;
 

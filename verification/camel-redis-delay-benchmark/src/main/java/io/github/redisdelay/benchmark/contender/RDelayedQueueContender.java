@@ -8,26 +8,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import org.redisson.api.RBlockingQueue;
-import org.redisson.api.RDelayedQueue;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.ByteArrayCodec;
 
 /** {@code RDelayedQueue} of Redisson and one thread that takes from its destination, all with their own settings. */
 @SuppressWarnings("deprecation") // it is what many use nevertheless
-public final class RDelayedQueueContender implements Contender {
-
-    private final RedissonClient look;
-    private final RBlockingQueue<byte[]> destination;
-    private final RDelayedQueue<byte[]> queue;
+public final class RDelayedQueueContender extends RDelayed implements Contender {
 
     /** @param look for questions that are no part of what is measured; waits longer for the answer */
     public RDelayedQueueContender(RedissonClient redisson, String name, RedissonClient look) {
-        this.look = look;
-        // Bytes as they are: nothing is measured of how objects are serialised.
-        destination = redisson.getBlockingQueue(name, ByteArrayCodec.INSTANCE);
-        queue = redisson.getDelayedQueue(destination);
+        super(redisson, name, look);
     }
 
     @Override
@@ -86,10 +77,5 @@ public final class RDelayedQueueContender implements Contender {
                         "return redis.call('LLEN', KEYS[1]) + redis.call('LLEN', KEYS[2])",
                         RScript.ReturnType.LONG,
                         List.of(destination.getName(), "redisson_delay_queue:{" + destination.getName() + "}"));
-    }
-
-    @Override
-    public void close() {
-        queue.destroy();
     }
 }

@@ -5,27 +5,18 @@ import io.github.redisdelay.benchmark.contender.Contender.Consumption;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.redisson.api.RBlockingQueue;
-import org.redisson.api.RDelayedQueue;
 import org.redisson.api.RedissonClient;
-import org.redisson.client.codec.ByteArrayCodec;
 
 /**
  * {@code RDelayedQueue} of Redisson and one thread that takes. A message is cancelled by its value, moved by a cancel
  * and an offer, and looked up by {@code contains}. What fails is offered again.
  */
 @SuppressWarnings("deprecation") // it is what many use nevertheless
-public final class RDelayedQueueRequests implements Requests {
-
-    private final RedissonClient look;
-    private final RBlockingQueue<byte[]> destination;
-    private final RDelayedQueue<byte[]> queue;
+public final class RDelayedQueueRequests extends RDelayed implements Requests {
 
     /** @param look for questions that are no part of what is measured */
     public RDelayedQueueRequests(RedissonClient redisson, String name, RedissonClient look) {
-        this.look = look;
-        destination = redisson.getBlockingQueue(name, ByteArrayCodec.INSTANCE);
-        queue = redisson.getDelayedQueue(destination);
+        super(redisson, name, look);
     }
 
     @Override
@@ -62,10 +53,5 @@ public final class RDelayedQueueRequests implements Requests {
     @Override
     public boolean holds(long delayed) {
         return queue.size() == delayed && destination.isEmpty();
-    }
-
-    @Override
-    public void close() {
-        queue.destroy();
     }
 }
