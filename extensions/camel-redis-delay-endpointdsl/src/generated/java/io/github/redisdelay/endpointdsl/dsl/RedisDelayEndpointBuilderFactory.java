@@ -1498,8 +1498,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The treatment of a message whose id is pending, being delivered, or
-         * remembered (see deduplicationPeriod): reject fails with a
+         * The treatment of a message whose id is delayed, leased, or remembered
+         * (see deduplicationPeriod): reject fails with a
          * DuplicateMessageException, ignore keeps the stored message, replace
          * puts the new body and due time in its place. An exchange that is
          * itself the delivery of this id always replaces it.
@@ -1918,9 +1918,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that the queue may hold, pending and being
-         * delivered; 0 for any number. If it holds as many, the exchange fails
-         * with a QueueFullException. Dead letters do not count.
+         * The most messages that the queue may hold, delayed and leased; 0 for
+         * any number. If it holds as many, the exchange fails with a
+         * QueueFullException. Dead letters do not count.
          * 
          * The option is a: <code>long</code> type.
          * 
@@ -1935,9 +1935,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that the queue may hold, pending and being
-         * delivered; 0 for any number. If it holds as many, the exchange fails
-         * with a QueueFullException. Dead letters do not count.
+         * The most messages that the queue may hold, delayed and leased; 0 for
+         * any number. If it holds as many, the exchange fails with a
+         * QueueFullException. Dead letters do not count.
          * 
          * The option will be converted to a <code>long</code> type.
          * 
@@ -2815,9 +2815,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The state of the message when it was cancelled, rescheduled,
-         * promoted, redriven or purged: delayed, leased (it is being
-         * delivered), dead or none. Set as a result of these operations; for
-         * several ids a List in their order.
+         * promoted, redriven or purged: delayed, leased, dead or none. Set as a
+         * result of these operations; for several ids a List in their order.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3099,7 +3098,7 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The state of the message that was asked for by the operation get:
-         * delayed, leased (it is being delivered), dead or none.
+         * delayed, leased, dead or none.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3111,9 +3110,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayState";
         }
         /**
-         * The time when the lease of a message that is being delivered expires,
-         * by the Redis server's clock, in milliseconds since 1970: set by the
-         * operation get.
+         * The time when the lease of a leased message expires, by the Redis
+         * server's clock, in milliseconds since 1970: set by the operation get.
          * 
          * The option is a: {@code long} type.
          * 
@@ -3125,9 +3123,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayLeaseEnd";
         }
         /**
-         * The host, route and process that a message is being delivered to: set
-         * by the operation get. Empty text where that is not known, as of a
-         * message that was polled.
+         * The host, route and process that have leased a message: set by the
+         * operation get. Empty text where that is not known, as of a message
+         * that was polled.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3140,10 +3138,10 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The outcome of cancel, reschedule, promote, redrive or purge for the
-         * message: done, or why nothing was done: leased (it is being
-         * delivered), duplicate (its id is in use), dead (it was given up, see
-         * CamelRedisDelayDeadLetterId), none (there is no such message). For
-         * several ids a List in their order.
+         * message: done, or why nothing was done: leased, duplicate (its id is
+         * in use), dead (it was given up, see CamelRedisDelayDeadLetterId),
+         * none (there is no such message). For several ids a List in their
+         * order.
          * 
          * The option is a: {@code String} type.
          * 
