@@ -98,6 +98,12 @@ class ConsumersSimulationTest {
         final Faults faults;
         final SimulatedQueue queue;
         final long leaseMicros;
+        /** Whether consumers with batches are beside those without. */
+        final boolean batches;
+
+        /** For how long a message may wait for others. */
+        long batchNanos;
+
         final List<SimulatedConsumer> nodes = new ArrayList<>();
         boolean over;
         long deliveries;
@@ -112,6 +118,7 @@ class ConsumersSimulationTest {
                     () -> TimeUnit.MICROSECONDS.toNanos(100 + random.nextInt(2_900)),
                     probability -> faults == Faults.ALL && !over && random.nextDouble() < probability);
             this.leaseMicros = random.nextBoolean() ? 30_000_000 : 5_000_000;
+            this.batches = random.nextBoolean();
         }
 
         void run() {
@@ -187,6 +194,11 @@ class ConsumersSimulationTest {
                     .withConcurrentConsumers(1 + random.nextInt(5))
                     .withMaxMessagesPerPoll(1 + random.nextInt(50))
                     .withVisibilityTimeout(Duration.ofNanos(leaseMicros * 1_000));
+            if (batches && random.nextBoolean()) {
+                Duration timeout = Duration.ofMillis(random.nextInt(3_000));
+                options = options.withBatch(new ConsumerOptions.Batch(1 + random.nextInt(20), timeout));
+                batchNanos = Math.max(batchNanos, timeout.toNanos() + TimeUnit.MILLISECONDS.toNanos(50));
+            }
             int slowest = new int[] {1, 20, 500, 12_000}[random.nextInt(4)];
             SimulatedConsumer node = new SimulatedConsumer(queue, nodes.size(), options, delivery -> {
                 deliveries++;
@@ -234,8 +246,8 @@ class ConsumersSimulationTest {
          * lost).
          */
         void checkNobodyIsIdleWhileAMessageWaits() {
-            long bound =
-                    switch (faults) {
+            long bound = batchNanos
+                    + switch (faults) {
                         case NONE -> TimeUnit.MILLISECONDS.toNanos(20);
                         case KILLS -> TimeUnit.MILLISECONDS.toNanos(4_000);
                         case ALL -> TimeUnit.SECONDS.toNanos(4 + 15);

@@ -68,6 +68,11 @@ class FleetSimulationTest {
     }
 
     private Figures run(int consumers, Load load) {
+        return run(consumers, load, null);
+    }
+
+    /** @param batch what every second consumer has; null if none has */
+    private Figures run(int consumers, Load load, ConsumerOptions.Batch batch) {
         FakeTimers timers = new FakeTimers();
         Random random = new Random(seed);
         SimulatedQueue queue = new SimulatedQueue(
@@ -78,7 +83,8 @@ class FleetSimulationTest {
         long[] late = new long[messages];
         int[] deliveries = {0};
         Runnable start = () -> {
-            SimulatedConsumer consumer = new SimulatedConsumer(queue, fleet.size(), options, delivery -> {
+            ConsumerOptions its = options.withBatch(fleet.size() % 2 == 0 ? batch : null);
+            SimulatedConsumer consumer = new SimulatedConsumer(queue, fleet.size(), its, delivery -> {
                 if (delivery.attempt() == 1) { // a repeat is late by the lease of one who was killed
                     late[deliveries[0]++] = (queue.micros() - delivery.dueMicros()) * 1_000;
                 }
@@ -159,6 +165,18 @@ class FleetSimulationTest {
         // Where one is killed for every hundred messages, one in a hundred is late.
         assertThat(fleet.late(rate == 2000 ? 0.99 : 0.75)).isLessThanOrEqualTo(Duration.ofMillis(5));
         assertThat(fleet.late(1)).isLessThanOrEqualTo(Duration.ofSeconds(4));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1, 0", "100, 1, 0", "1, 1, 5", "100, 10, 1", "2000, 10, 4"})
+    void should_be_late_by_the_wait_for_a_batch_where_every_second_consumer_has_batches(
+            int rate, int slots, int seconds) {
+        ConsumerOptions.Batch batch = new ConsumerOptions.Batch(20, Duration.ofMillis(500));
+        Figures fleet = run(CONSUMERS, new Load(rate, slots, QUICK, TimeUnit.SECONDS.toNanos(seconds)), batch);
+        assertThat(fleet.claimsPerMessage()).isLessThanOrEqualTo(3);
+        assertThat(fleet.wakeUpsPerMessage()).isLessThanOrEqualTo(2);
+        assertThat(fleet.late(1))
+                .isLessThanOrEqualTo(Duration.ofMillis(505).plusSeconds(seconds == 0 ? 0 : 4));
     }
 
     @Test

@@ -24,7 +24,6 @@ import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -128,8 +127,10 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
             queue.fail("two claims at a time");
         }
         claiming = true;
+        ConsumerOptions.Batch batch = options.batch();
         if (request.messages() < 1
-                || request.messages() > options.maxMessagesPerPoll()
+                || (batch != null && request.messages() != batch.size())
+                || (batch == null && request.messages() > options.maxMessagesPerPoll())
                 // One may be asked for now and then though no slot is free.
                 || request.expired() > Math.max(1, options.concurrentConsumers() - working)) {
             queue.fail("claim of " + request + " with " + working + " under way");
@@ -159,7 +160,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
             if (!answerLost) {
                 timers.schedule(queue.latency.getAsLong(), () -> {
                     claiming = false;
-                    if (reply.messages().size() == request.messages()) {
+                    if (reply.messages().size() >= (options.batch() == null ? request.messages() : 1)) {
                         roomSince = queue.timers.nanoTime(); // it takes what there is, as fast as it can
                     }
                     answer.complete(reply);
@@ -195,10 +196,43 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
 
     @Override
     public void handle(Delivery delivery) {
+        begin(List.of(delivery));
+    }
+
+    @Override
+    public void handle(List<? extends Delivery> batch) {
+        begin(batch);
+    }
+
+    private void begin(List<? extends Delivery> batch) {
+        Delivery first = batch.get(0);
+        int most = options.batch() == null ? 1 : options.batch().size();
+        if (batch.size() > most
+                || batch.stream().anyMatch(one -> !one.claimId().equals(first.claimId()))
+                || (batch.size() > 1 && batch.stream().anyMatch(one -> one.attempt() > 1))) {
+            queue.fail("no batch of at most " + most + ": " + batch);
+        }
         working++;
         if (working > options.concurrentConsumers()) {
             queue.fail(working + " messages under way in " + options.concurrentConsumers() + " slots");
         }
+        int[] left = {batch.size()};
+        for (Delivery delivery : batch) {
+            check(delivery);
+            long nanos = work.applyAsLong(delivery);
+            timers.schedule(Math.abs(nanos), () -> {
+                if (--left[0] == 0 && working-- == options.concurrentConsumers()) {
+                    roomSince = queue.timers.nanoTime();
+                }
+                delivery.settle(
+                        nanos < 0
+                                ? new Settlement.Retry(Duration.ofMillis(queue.random.nextInt(5_000)), new byte[0])
+                                : Settlement.ACKNOWLEDGE);
+            });
+        }
+    }
+
+    private void check(Delivery delivery) {
         long now = queue.timers.nanoTime();
         long leaseNanos = options.visibilityTimeout().toNanos();
         if (delivery.lostLeases() >= 2 && working > 1 && now - lastBegunNanos < leaseNanos / 4) {
@@ -209,24 +243,15 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
             queue.fail(delivery + " is early");
         }
         SimulatedQueue.Message message = queue.pending.get(delivery.id());
+        if (message == null || !message.leased || !message.claim.equals(delivery.claimId())) {
+            queue.fail(delivery + " is begun under a lost lease");
+        }
         if (message != null
                 && message.leased
                 && message.claim.equals(delivery.claimId())
                 && (message.leaseEnds - queue.micros()) * 1_000 < leaseNanos / 2) {
             queue.fail(delivery + " is begun with less than half of its lease");
         }
-        long nanos = work.applyAsLong(delivery);
-        Random random = queue.random;
-        timers.schedule(Math.abs(nanos), () -> {
-            if (working-- == options.concurrentConsumers()) {
-                roomSince = queue.timers.nanoTime();
-            }
-            if (nanos < 0) {
-                delivery.settle(new Settlement.Retry(Duration.ofMillis(random.nextInt(5_000)), new byte[0]));
-            } else {
-                delivery.settle(Settlement.ACKNOWLEDGE);
-            }
-        });
     }
 
     @Override

@@ -141,9 +141,12 @@ public final class SimulatedQueue {
         events++;
     }
 
-    /** When the next message is due or the next lease ends; null if nothing comes. */
-    public Long nextEvent() {
-        Long due = delayed.isEmpty() ? null : (Long) delayed.first().due;
+    private Long firstDue() {
+        return delayed.isEmpty() ? null : delayed.first().due;
+    }
+
+    /** When the next message is due, which is known, or the next lease ends; null if nothing comes. */
+    private Long nextEvent(Long due) {
         Long end = leased.isEmpty() ? null : (Long) leased.first().leaseEnds;
         return due == null ? end : end == null ? due : (Long) Math.min(due, end);
     }
@@ -152,6 +155,8 @@ public final class SimulatedQueue {
         long now = micros();
         List<ClaimReply.ClaimedMessage> given = new ArrayList<>();
         long again = -1;
+        Long complete = repeat ? null : completion(request, now);
+        Long next = null;
         if (repeat) {
             for (Message message : leased) {
                 if (message.claim.equals(request.claimId())) {
@@ -159,11 +164,16 @@ public final class SimulatedQueue {
                 }
             }
         } else {
-            give(consumer, request, now, given);
+            give(consumer, request, now, complete, given);
+            next = firstDue();
+            if (complete != null && given.isEmpty()) {
+                long woken = next + WaitersModel.OVERDUE + 1;
+                next = woken > now ? Math.min(complete, woken) : complete;
+            }
             again = waiters.claim(
                     consumer.member,
                     now,
-                    nextEvent(),
+                    nextEvent(next),
                     given.size(),
                     request.messages(),
                     request.quick(),
@@ -171,28 +181,54 @@ public final class SimulatedQueue {
         }
         return new ClaimReply(
                 now,
-                delayed.isEmpty() ? -1 : Math.max(0, delayed.first().due - now),
+                next == null ? -1 : Math.max(0, next - now),
                 leased.isEmpty() ? -1 : Math.max(0, leased.first().leaseEnds - now),
                 again,
                 given,
                 List.of());
     }
 
+    /** When the batch is complete of which messages are due; null if it is, none are, or none is wanted. */
+    private Long completion(ClaimRequest request, long now) {
+        if (request.batchMicros() == ClaimRequest.NO_BATCH || delayed.isEmpty() || delayed.first().due > now) {
+            return null;
+        }
+        long complete = delayed.stream()
+                .skip(request.messages() - 1)
+                .findFirst()
+                .map(last -> Math.min(last.due, delayed.first().due + request.batchMicros()))
+                .orElse(delayed.first().due + request.batchMicros());
+        return complete > now ? complete : null;
+    }
+
+    /** @param complete when the batch will be; null if it is, or none is wanted */
     private void give(
-            SimulatedConsumer consumer, ClaimRequest request, long now, List<ClaimReply.ClaimedMessage> given) {
+            SimulatedConsumer consumer,
+            ClaimRequest request,
+            long now,
+            Long complete,
+            List<ClaimReply.ClaimedMessage> given) {
+        boolean batch = request.batchMicros() != ClaimRequest.NO_BATCH;
+        List<Message> left = new ArrayList<>();
         int ended = 0;
-        while (given.size() < request.messages()) {
+        boolean full = false;
+        while (given.size() < request.messages() && !full && (complete == null || left.size() < 8)) {
             Message due = delayed.isEmpty() ? null : delayed.first();
             Message end = leased.isEmpty() || ended == request.expired() ? null : leased.first();
             Message next = due == null || (end != null && end.leaseEnds < due.due) ? end : due;
             if (next == null || next.at() > now) {
-                return;
+                break;
             }
             (next.leased ? leased : delayed).remove(next);
-            if (next.leased) {
-                ended++;
-                next.lost++;
+            ended += next.leased ? 1 : 0;
+            // One that comes again is a batch of its own.
+            full = batch && next.attempts > 0;
+            if (batch && (full ? !given.isEmpty() : complete != null)) {
+                full = false;
+                left.add(next);
+                continue;
             }
+            next.lost += next.leased ? 1 : 0;
             next.leased = true;
             next.leaseEnds = now + request.leaseMicros();
             next.claim = request.claimId();
@@ -202,12 +238,13 @@ public final class SimulatedQueue {
             events++;
             given.add(next.described());
         }
+        left.forEach(message -> (message.leased ? leased : delayed).add(message));
     }
 
     /** A claim of nothing. */
     public void leave(SimulatedConsumer consumer) {
         leaves++;
-        waiters.claim(consumer.member, micros(), nextEvent(), 0, 0, false, 1_900_000);
+        waiters.claim(consumer.member, micros(), nextEvent(firstDue()), 0, 0, false, 1_900_000);
     }
 
     public SettleResult settle(String id, ClaimId claim, Settlement how) {
@@ -219,7 +256,9 @@ public final class SimulatedQueue {
         leased.remove(message);
         if (how == Settlement.ACKNOWLEDGE) {
             pending.remove(id);
-            done.add(id);
+            if (!done.add(id)) {
+                fail(id + " is acknowledged twice");
+            }
             return SettleResult.DONE;
         }
         if (how instanceof Settlement.Retry retry) {
