@@ -175,8 +175,7 @@ class FleetSimulationTest {
         Figures fleet = run(CONSUMERS, new Load(rate, slots, QUICK, TimeUnit.SECONDS.toNanos(seconds)), batch);
         assertThat(fleet.claimsPerMessage()).isLessThanOrEqualTo(3);
         assertThat(fleet.wakeUpsPerMessage()).isLessThanOrEqualTo(2);
-        assertThat(fleet.late(1))
-                .isLessThanOrEqualTo(Duration.ofMillis(505).plusSeconds(seconds == 0 ? 0 : 4));
+        assertThat(fleet.late(1)).isLessThanOrEqualTo(Duration.ofMillis(505).plusSeconds(seconds == 0 ? 0 : 4));
     }
 
     @Test

@@ -21,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Schedules messages at a steady rate, some at once and most with a delay of up to a second, and cancels some. Where it
- * gets no answer it schedules half of the messages again under the same id, as a careful application does; where a
+ * Schedules messages at a steady rate, some at once and most with a delay of up to a second, reschedules some and cancels
+ * some. Where it gets no answer it schedules half of the messages again under the same id, as a careful application does; where a
  * message is stored and not replicated, it waits until it is. Records all of it.
  */
 final class LoadProducer implements AutoCloseable {
@@ -32,6 +32,7 @@ final class LoadProducer implements AutoCloseable {
 
     private static final int RETRY_MILLIS = 200;
     private static final int MAX_DELAY_MILLIS = 1000;
+    private static final Duration MAX_DELAY = Duration.ofMillis(MAX_DELAY_MILLIS);
 
     private final DelayQueue queue;
     private final History history;
@@ -79,7 +80,8 @@ final class LoadProducer implements AutoCloseable {
     private void schedule(String id, Duration delay) {
         boolean again = random.nextBoolean();
         boolean cancel = random.nextInt(20) == 0;
-        int cancelMillis = random.nextInt(MAX_DELAY_MILLIS);
+        boolean reschedule = random.nextInt(10) == 0;
+        int changeMillis = random.nextInt(MAX_DELAY_MILLIS);
         history.scheduling(id, delay.toNanos() / 1000);
         underWay.incrementAndGet();
         Submission<ScheduleResult> sent = queue.schedule(
@@ -90,7 +92,11 @@ final class LoadProducer implements AutoCloseable {
                 history.scheduled(id, result);
                 confirmed.incrementAndGet();
                 if (cancel) {
-                    later(cancelMillis, () -> cancel(id));
+                    later(together(changeMillis), () -> cancel(id));
+                }
+                if (reschedule) {
+                    // Never to an earlier time than it was due at, which the judge would not know.
+                    later(together(changeMillis), () -> queue.reschedule(id, DueTime.after(MAX_DELAY)));
                 }
             } else if (isRefusal(error)) {
                 history.refused(id, error.getMessage());
@@ -141,6 +147,12 @@ final class LoadProducer implements AutoCloseable {
                 history.cancelFailed(id, error);
             }
         });
+    }
+
+    /** A little later, when others change something, too: their requests share a call. */
+    private static int together(int millis) {
+        long at = System.nanoTime() / 1_000_000 + millis;
+        return millis + (int) (TICK_MILLIS - Math.floorMod(at, TICK_MILLIS));
     }
 
     private void later(int millis, Runnable task) {
