@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.history;
 
+import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.MessageState;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
@@ -20,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
@@ -41,6 +44,12 @@ public final class History implements AutoCloseable {
     /** The reason of a {@link What#FAULT_BEGINS} that can cost nobody a lease. */
     public static final String HARMLESS = "harmless";
 
+    /** The reason of a {@link What#FAULT_BEGINS} with which the server loses what it has confirmed. */
+    public static final String LOSES = "loses";
+
+    /** Before the facts about a run of a recurring schedule, in the detail of a {@link What#DELIVERED}. */
+    private static final String RUN = "run ";
+
     private static final int FIELDS = 10;
 
     /** The kinds of events. */
@@ -56,13 +65,24 @@ public final class History implements AutoCloseable {
         REFUSED,
         /** A schedule call failed and may have taken effect, or may still do so. */
         UNKNOWN,
+        /** A recurring schedule is about to be declared; the claim is a name of the call, and the detail its rule. */
+        DECLARING,
+        /**
+         * Redis confirmed that; {@code due} as the result says, {@code claimed} when that was, both by the server's clock, the
+         * outcome in the detail.
+         */
+        DECLARED,
+        /** The next run of a recurring schedule is about to get another time; the claim is a name of the call. */
+        MOVING,
+        /** Redis confirmed that; {@code due} is the new time, 0 if none was moved. */
+        MOVED,
         /** A cancel call is about to be made. */
         CANCELLING,
         /** Redis confirmed a cancel call; the state before in the detail. */
         CANCELLED,
         /**
          * A handler was given a message: with claim id, attempt, the times of due and claim by the server's clock, the reason; in
-         * the detail a {@link Receipt}, if the one who recorded it knows more.
+         * the detail a {@link Receipt}, if the one who recorded it knows more, or the time and the rule of a run.
          */
         DELIVERED,
         /** A route has worked on a delivery and is about to end; in the detail whether it succeeds or fails. */
@@ -82,7 +102,7 @@ public final class History implements AutoCloseable {
         KILLED,
         /**
          * A fault that the detail names begins. The id are the clients that it hits, with commas between them, or empty if it can
-         * hit any; the reason is {@link #HARMLESS} if it cannot cost anybody a lease.
+         * hit any; the reason is {@link #HARMLESS} if it cannot cost anybody a lease, {@link #LOSES} if it costs what was stored.
          */
         FAULT_BEGINS,
         /** The fault that the detail names is over. */
@@ -125,7 +145,9 @@ public final class History implements AutoCloseable {
 
         private static Receipt of(String detail) {
             String[] parts = detail.split(" ", 3);
-            return parts.length < 3 ? null : new Receipt(parts[0].equals("dead"), Integer.parseInt(parts[1]), parts[2]);
+            return parts.length < 3 || detail.startsWith(RUN)
+                    ? null
+                    : new Receipt(parts[0].equals("dead"), Integer.parseInt(parts[1]), parts[2]);
         }
 
         private String text() {
@@ -158,6 +180,16 @@ public final class History implements AutoCloseable {
         /** The facts about a delivery that a route received; null for one that a plain handler received. */
         public Receipt receipt() {
             return Receipt.of(detail);
+        }
+
+        /** The own time of the run that was delivered, in microseconds by the server's clock; -1 of what is no run. */
+        public long runMicros() {
+            return detail.startsWith(RUN) ? Long.parseLong(detail.split(" ", 3)[1]) : -1;
+        }
+
+        /** The rule with which the run was delivered, or that is declared. */
+        public Schedule rule() {
+            return Schedule.parse(detail.startsWith(RUN) ? detail.split(" ", 3)[2] : detail);
         }
 
         private String line() {
@@ -202,6 +234,7 @@ public final class History implements AutoCloseable {
 
     private final String source;
     private final LongSupplier clock;
+    private final AtomicInteger calls = new AtomicInteger();
 
     // Both guarded by this.
     private final List<Event> events = new ArrayList<>();
@@ -289,6 +322,45 @@ public final class History implements AutoCloseable {
         add(event(now(), What.UNKNOWN, id, "", 0, why));
     }
 
+    /** Returns a name of the call, for its answer. */
+    public String declaring(String id, Schedule rule) {
+        String call = source + "-" + calls.incrementAndGet();
+        add(event(now(), What.DECLARING, id, call, 0, rule.encode()));
+        return call;
+    }
+
+    public void declared(String call, ScheduleResult result) {
+        String outcome = result.outcome().name();
+        add(new Event(
+                now(),
+                source,
+                What.DECLARED,
+                result.id(),
+                call,
+                result.dueMicros(),
+                result.scheduledMicros(),
+                0,
+                "",
+                outcome));
+    }
+
+    /** Returns a name of the call, for its answer. */
+    public String moving(String id) {
+        String call = source + "-" + calls.incrementAndGet();
+        add(event(now(), What.MOVING, id, call, 0, ""));
+        return call;
+    }
+
+    public void moved(String call, ChangeResult result) {
+        add(event(
+                now(),
+                What.MOVED,
+                result.id(),
+                call,
+                result.dueMicros(),
+                result.previousState().name()));
+    }
+
     public void cancelling(String id) {
         add(event(now(), What.CANCELLING, id, "", 0, ""));
     }
@@ -298,7 +370,7 @@ public final class History implements AutoCloseable {
     }
 
     public void delivered(Delivery delivery) {
-        delivered(delivery, "");
+        delivered(delivery, delivery.rule() == null ? "" : RUN + delivery.firstDueMicros() + " " + delivery.rule());
     }
 
     /** A delivery that goes to a route. */
@@ -385,6 +457,11 @@ public final class History implements AutoCloseable {
     /** One that can cost nobody a lease. */
     public void harmlessFaultBegins(String name) {
         add(new Event(now(), source, What.FAULT_BEGINS, "", "", 0, 0, 0, HARMLESS, name));
+    }
+
+    /** One with which the server loses what it has confirmed. */
+    public void losingFaultBegins(String name) {
+        add(new Event(now(), source, What.FAULT_BEGINS, "", "", 0, 0, 0, LOSES, name));
     }
 
     public void faultEnds(String name) {

@@ -77,6 +77,12 @@ public final class ObservedQueue implements InvocationHandler {
                 return schedule((ScheduleRequest) arguments[0]);
             case "cancel":
                 return cancel((String) arguments[0]);
+            case "reschedule", "promote":
+                History history = recorder.of((String) arguments[0]);
+                String move = history.moving((String) arguments[0]);
+                Submission<?> sent = (Submission<?>) call(queue, method, arguments);
+                sent.outcome().thenAccept(result -> history.moved(move, (ChangeResult) result));
+                return sent;
             case "deadLetters":
                 return of(queue.deadLetters(), true, recorder);
             case "consume":
@@ -91,6 +97,12 @@ public final class ObservedQueue implements InvocationHandler {
     private Submission<ScheduleResult> schedule(ScheduleRequest request) {
         String id = request.id();
         History history = recorder.of(id);
+        if (request.schedule() != null) {
+            String call = history.declaring(id, request.schedule());
+            Submission<ScheduleResult> sent = queue.schedule(request);
+            sent.outcome().thenAccept(result -> history.declared(call, result));
+            return sent;
+        }
         history.scheduling(id, delayMicros(request.due(), history.now()), timeToLive(request));
         Submission<ScheduleResult> sent = queue.schedule(request);
         sent.result().whenComplete((result, error) -> {

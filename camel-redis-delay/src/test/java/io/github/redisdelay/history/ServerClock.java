@@ -48,11 +48,26 @@ public final class ServerClock {
     public List<Event> inMachineTime(Collection<Event> events) {
         return events.stream()
                 .map(event -> switch (event.what()) {
-                    case SCHEDULED -> shifted(event, ahead(event.due(), event.micros()));
-                    case DELIVERED -> shifted(event, ahead(event.claimed(), event.micros()));
+                    case SCHEDULED -> shifted(event, nearest(event.due(), event.micros()));
+                    case DELIVERED -> shifted(event, nearest(event.claimed(), event.micros()));
                     default -> event;
                 })
                 .toList();
+    }
+
+    /** How far the server may have been ahead between two machine times: the least and the most. */
+    public long[] ahead(long from, long to) {
+        long least = Long.MAX_VALUE;
+        long most = Long.MIN_VALUE;
+        for (int i = 0; i < ahead.size(); i++) {
+            boolean begun = i == 0 || steps.get(i - 1).micros <= to;
+            boolean over = i < steps.size() && steps.get(i).micros < from - SLACK_MICROS;
+            if (begun && !over) {
+                least = Math.min(least, ahead.get(i));
+                most = Math.max(most, ahead.get(i));
+            }
+        }
+        return new long[] {least, most};
     }
 
     /** How far the clock was stepped forward between two machine times, in microseconds; back does not count. */
@@ -64,7 +79,7 @@ public final class ServerClock {
     }
 
     /** How far the server was ahead when it read a time that was seen at a machine time. */
-    private long ahead(long server, long machine) {
+    private long nearest(long server, long machine) {
         return ahead.stream()
                 .min(Comparator.comparingLong(offset -> Math.abs(server - offset - machine)))
                 .orElseThrow();
