@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.redisson.api.RedissonClient;
 
@@ -101,6 +102,18 @@ public final class TestClients {
      */
     public static DelayQueueClient onSteppedClock(RedissonClient redisson, ClientOptions options, String key) {
         return ClientAccess.create(redisson, options, new SteppedCaller(redisson, key));
+    }
+
+    /** The same, and the client's clock is another one as well: both may be in any year. */
+    public static DelayQueueClient onSteppedClock(
+            RedissonClient redisson, ClientOptions options, String key, LongSupplier wallClockMillis) {
+        return ClientAccess.create(
+                new SteppedCaller(redisson, key),
+                options,
+                new ScheduledTimers(),
+                new SecureRandom(),
+                wallClockMillis,
+                redisson);
     }
 
     /** The digest by which a script is called, such as that of {@code SCHEDULE}. */

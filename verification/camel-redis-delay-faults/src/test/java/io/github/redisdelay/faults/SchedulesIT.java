@@ -111,8 +111,16 @@ class SchedulesIT {
     }
 
     private static void deaths(Scenario scenario) throws Exception {
-        List<Death> deaths =
-                Stream.of(Death.values()).filter(death -> !death.ofProducer()).toList();
+        // In the long form at all; else before the claim, under the lease, and between the end's call and its answer.
+        // In the long form all; else before the claim, under the lease, and between the end's call and its answer.
+        List<Death> deaths = Experiment.rounds() > 1
+                ? Stream.of(Death.values()).filter(death -> !death.ofProducer()).toList()
+                : List.of(
+                        Death.BEFORE_THE_CLAIM,
+                        Death.AFTER_THE_CLAIM,
+                        Death.IN_THE_MIDDLE_OF_WORK,
+                        Death.ACKNOWLEDGEMENT_SENT,
+                        Death.ACKNOWLEDGED_IN_A_GROUP);
         try (Experiment experiment = new Experiment(scenario.title);
                 ScheduleFleet fleet = new ScheduleFleet(experiment, scenario.title)) {
             declareMany(fleet.member("survivor").consumes(5), 30);
