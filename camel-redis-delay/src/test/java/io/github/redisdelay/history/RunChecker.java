@@ -322,8 +322,7 @@ public final class RunChecker {
                 .toList();
         boolean repeated = isLost(before == null ? 0 : before.claimed, delivery.claimed)
                 && all.subList(0, index).stream()
-                        .anyMatch(other ->
-                                other.time() == delivery.time() && isRepeatable(other, delivery.claimed));
+                        .anyMatch(other -> other.time() == delivery.time() && isRepeatable(other, delivery.claimed));
         if (repeated) {
             causes.merge(LOST_WITH_SERVER, 1, Integer::sum);
             return;

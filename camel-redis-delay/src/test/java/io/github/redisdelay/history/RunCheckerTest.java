@@ -22,7 +22,8 @@ class RunCheckerTest {
 
     private final List<Event> events = new ArrayList<>();
 
-    private void event(long at, String source, What what, String id, String claim, long due, String reason, String detail) {
+    private void event(
+            long at, String source, What what, String id, String claim, long due, String reason, String detail) {
         long claimed = what == What.DECLARED ? at * TENTH : 0;
         events.add(new Event(at * TENTH, source, what, id, claim, due * TENTH, claimed, 0, reason, detail));
     }
@@ -44,7 +45,16 @@ class RunCheckerTest {
     private void delivered(long claimed, String source, String claim, long time, String rule) {
         String detail = "run " + time * TENTH + " " + rule;
         events.add(new Event(
-                claimed * TENTH + 1, source, What.DELIVERED, "s", claim, time * TENTH, claimed * TENTH, 1, "NONE", detail));
+                claimed * TENTH + 1,
+                source,
+                What.DELIVERED,
+                "s",
+                claim,
+                time * TENTH,
+                claimed * TENTH,
+                1,
+                "NONE",
+                detail));
     }
 
     private void settling(long at, String source, String claim, String how) {
