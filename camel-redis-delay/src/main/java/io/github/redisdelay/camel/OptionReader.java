@@ -23,6 +23,7 @@ import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Set;
 import org.apache.camel.spi.HeaderFilterStrategy;
@@ -134,7 +135,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 message(),
                 rule(),
                 options.getCron(),
-                options.getTimeZone(),
+                zone(),
                 options.getMaximumQueueLength(),
                 options.getLimit(),
                 positive("outlookStep", options.getOutlookStep(), ""),
@@ -179,8 +180,11 @@ public record OptionReader(RedisDelayConfiguration options) {
 
     /** The rule of a recurring schedule; null if there is none. */
     private Schedule rule() {
-        return Rules.of(
-                "option 'every'", options.getEvery(), "option 'cron'", options.getCron(), options.getTimeZone());
+        return Rules.of("option 'every'", options.getEvery(), "option 'cron'", options.getCron(), zone());
+    }
+
+    private ZoneId zone() {
+        return Rules.zone("option 'timeZone'", options.getTimeZone());
     }
 
     public RetryPolicy retries() {

@@ -131,10 +131,11 @@ public final class RedisDelayConstants {
     public static final String RULE = "CamelRedisDelayRule";
 
     /**
-     * The time of the rule for which this run of a recurring schedule is, in milliseconds since 1970: set by the consumer.
-     * The same in each delivery of the run, also in one that comes late or again.
+     * The time of the rule for which this run of a recurring schedule is, in milliseconds since 1970: set by the consumer,
+     * and by the operations get and list of its dead letter. The same in each delivery of the run, also in one that comes
+     * late, again or after a redrive.
      */
-    @Metadata(label = "consumer", javaType = "long")
+    @Metadata(label = "common", javaType = "long")
     public static final String RUN_TIME = "CamelRedisDelayRunTime";
 
     /**

@@ -60,6 +60,14 @@ public interface Delivery {
     }
 
     /**
+     * The time of the rule that a run of a recurring schedule is for, in microseconds since the epoch; also of its dead letter, and
+     * after a redrive. 0 of what is no run.
+     */
+    default long runMicros() {
+        return 0;
+    }
+
+    /**
      * The time of the next run of a recurring schedule if this one ends now, in microseconds since the epoch by the Redis server's
      * clock. Of what is no run, a dead letter as well, {@link Long#MAX_VALUE}.
      */

@@ -16,6 +16,8 @@ package io.github.redisdelay.queue;
  * @param lastFailure what the last failed delivery left; empty if there was none. Not a copy.
  * @param rule of a recurring schedule, for {@link Schedule#parse}, and of the dead letter of a run; null if it is none
  * @param runsGivenUp how many runs of the schedule were given up; of a dead letter up to this one; 0 if it is none
+ * @param lastRunMicros for which time of the rule the run was that ended last; for which the run is, of its dead letter and of
+ *     one that was redriven; 0 if there is none
  */
 public record MessageInfo(
         String id,
@@ -28,4 +30,5 @@ public record MessageInfo(
         int priority,
         byte[] lastFailure,
         String rule,
-        int runsGivenUp) {}
+        int runsGivenUp,
+        long lastRunMicros) {}

@@ -31,8 +31,9 @@ import java.util.stream.Stream;
  * 27W), and alone {@code L} (the last day), {@code L-3} and {@code LW} (the last weekday). Days of the week, of which 0 and 7
  * are Sunday, also have {@code MON#1} (the first Monday) and {@code FRIL} (the last Friday).
  *
- * <p>Where five fields restrict both the day of the month and the day of the week, either is enough, as in crontab. Six fields
- * that restrict both are refused: other libraries want both there.
+ * <p>Where five fields restrict both the day of the month and the day of the week, either is enough, as in crontab. Refused are
+ * six fields that restrict both, as other libraries want both there; and five that restrict one and have a step from {@code *} for
+ * the other, as crontab wants both there.
  *
  * <p>Where the clocks of the time zone change:
  *
@@ -128,14 +129,15 @@ public final class Schedule {
                             + " or these with the second first",
                     null);
         }
-        if (seconds && !fields[3].equals("*") && !fields[5].equals("*")) {
+        String days = fields[fields.length - 3];
+        String week = fields[fields.length - 1];
+        if (!days.equals("*") && !week.equals("*") && (seconds || days.startsWith("*") || week.startsWith("*"))) {
             throw unusable(
                     expression,
                     "restricts the day of the month and the day of the week: make one of them *; MON#1 is the first"
                             + " Monday, and two schedules take either",
                     null);
         }
-        String days = fields[seconds ? 3 : 2];
         if (NO_DAYS.matcher(days).matches()) {
             throw unusable(
                     expression,

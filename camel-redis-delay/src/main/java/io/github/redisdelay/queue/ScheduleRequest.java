@@ -21,6 +21,9 @@ public final class ScheduleRequest {
     /** The longest id of a dead letter: a message's id, {@code @} and a time in microseconds. */
     public static final int MAX_DEAD_LETTER_ID_BYTES = MAX_ID_BYTES + 1 + 16;
 
+    /** The longest id of a recurring schedule: a run of it that is redriven has the id of its dead letter. */
+    public static final int MAX_SCHEDULE_ID_BYTES = MAX_ID_BYTES - 1 - 16;
+
     private final String id;
     private final DueTime due;
     private final byte[] body;
@@ -125,12 +128,14 @@ public final class ScheduleRequest {
      * @param declaredMicros when the caller declared it first, as {@link ScheduleResult#scheduledMicros()} said then: if others
      *     have declared the id since with another rule or body, nothing is changed. 0 to declare it now
      * @throws IllegalStateException without an id
+     * @throws IllegalArgumentException for one of more than {@value #MAX_SCHEDULE_ID_BYTES} bytes
      */
     public ScheduleRequest recurring(Schedule rule, long declaredMicros) {
         if (id == null) {
             throw new IllegalStateException(
                     "a recurring schedule needs an id, by which it is declared again and cancelled");
         }
+        checkId(id, MAX_SCHEDULE_ID_BYTES);
         Recurrence made = new Recurrence(rule, declaredMicros);
         return new ScheduleRequest(id, due, body, DuplicatePolicy.IGNORE, null, priority, maximumQueueLength, made);
     }

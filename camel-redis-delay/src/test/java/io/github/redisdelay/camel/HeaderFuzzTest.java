@@ -72,7 +72,7 @@ class HeaderFuzzTest {
             Envelope.Settings.NONE,
             null,
             null,
-            "UTC",
+            ZoneId.of("UTC"),
             0,
             100,
             Duration.ofMinutes(1),

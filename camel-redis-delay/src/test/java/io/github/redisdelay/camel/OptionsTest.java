@@ -17,6 +17,7 @@ import io.github.redisdelay.queue.envelope.Envelope.Settings;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -61,7 +62,7 @@ class OptionsTest {
                         Settings.NONE,
                         null,
                         null,
-                        "UTC",
+                        ZoneId.of("UTC"),
                         0,
                         100,
                         Duration.ofMinutes(1),
@@ -97,7 +98,7 @@ class OptionsTest {
                         new Settings(Duration.ofHours(2), Duration.ofHours(1), null),
                         Schedule.parse("cron 0 2 * * MON#1 Europe/Berlin"),
                         "0 2 * * MON#1",
-                        "Europe/Berlin",
+                        ZoneId.of("Europe/Berlin"),
                         1_000_000,
                         256,
                         Duration.ofHours(3),

@@ -170,7 +170,40 @@ class ScheduleRouteIT extends CamelRedisIT {
                         .getException())
                 .hasMessageContaining("header '" + RedisDelayConstants.CRON + "'")
                 .hasMessageContaining("never matches");
+        for (String option : List.of("?cron=0 2 * * *", "?every=1h")) {
+            Map<String, Object> zone =
+                    Map.of(RedisDelayConstants.SCHEDULE_ID, "x", RedisDelayConstants.TIME_ZONE, "Berlin");
+            assertThat(send(uri + option, "x", zone).getException())
+                    .hasMessageStartingWith("header '" + RedisDelayConstants.TIME_ZONE + "' is 'Berlin'")
+                    .hasMessageContaining("such as Europe/Berlin");
+            assertThatThrownBy(() -> context.getEndpoint(uri + option + "&timeZone=Berlin")
+                            .createProducer())
+                    .hasStackTraceContaining("option 'timeZone' is 'Berlin'");
+        }
         assertThat(stats().delayed()).isZero();
+    }
+
+    @Test
+    void should_tell_for_which_time_a_run_was_that_is_dead_or_redriven() throws Exception {
+        start(consume("?every=1h&maximumRedeliveries=0", exchange -> {
+            take(exchange);
+            if (exchange.getMessage().getHeader(RedisDelayConstants.RULE) != null) {
+                throw new IllegalStateException("disk is full");
+            }
+        }));
+        promote();
+        long time = time(next(), RedisDelayConstants.RUN_TIME);
+        await().until(() -> stats().dead() == 1);
+        Message list = send(uri + "?operation=list&state=dead", null, Map.of()).getMessage();
+        Map<?, ?> letter = (Map<?, ?>) list.getBody(List.class).get(0);
+        assertThat(letter.get("runTime")).isEqualTo(time);
+        Map<String, Object> id = Map.of(RedisDelayConstants.DEAD_LETTER_ID, letter.get("deadLetterId"));
+        Message got = send(uri + "?operation=get&state=dead", null, id).getMessage();
+        assertThat(time(got, RedisDelayConstants.RUN_TIME)).isEqualTo(time);
+        send(uri + "?operation=redrive", null, id);
+        Message once = next();
+        assertThat(once.getHeader(RedisDelayConstants.RULE)).isNull();
+        assertThat(time(once, RedisDelayConstants.RUN_TIME)).isEqualTo(time);
     }
 
     @Test

@@ -190,6 +190,30 @@ class DurabilityIT {
                 .isZero();
     }
 
+    private Submission<ScheduleResult> declare(Duration interval) {
+        return queue.schedule(ScheduleRequest.of("s", new byte[] {1}, DueTime.after(interval))
+                .recurring(Schedule.every(interval), 0));
+    }
+
+    @Test
+    void should_wait_for_a_recurring_schedule_each_time_that_it_is_declared() throws Exception {
+        assertThat(get(declare(Duration.ofHours(1))).outcome()).isEqualTo(ScheduleOutcome.SCHEDULED);
+        use2(new Durability(1, false, SHORT));
+        servers.disconnect();
+        try {
+            for (int i = 0; i < 2; i++) {
+                assertThat(failure(declare(Duration.ofHours(2)).result()))
+                        .isInstanceOf(ReplicationTimeoutException.class)
+                        .hasMessageContaining("message 's' is stored, not known to be replicated: 0 of 1");
+            }
+        } finally {
+            servers.connect();
+        }
+        assertThat(eventually(() -> declare(Duration.ofHours(2)).result()).outcome())
+                .isEqualTo(ScheduleOutcome.IGNORED);
+        assertThat(get(queue.get("s")).orElseThrow().info().rule()).isEqualTo("every 2h");
+    }
+
     @Test
     void should_count_dead_letters_that_are_dropped_and_not_known_to_be_replicated() throws Exception {
         BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
@@ -407,10 +431,12 @@ class DurabilityIT {
         assertThat(get(queue.reschedule("a", DueTime.after(Duration.ofHours(2))))
                         .previousState())
                 .isEqualTo(MessageState.DELAYED);
+        get(declare(Duration.ofHours(1)));
         // One to see whether it is possible, and one for each; more where Redis had to be sent the script first.
-        assertThat(MasterAndReplica.calls(server, "waitaof")).isGreaterThanOrEqualTo(3);
+        assertThat(MasterAndReplica.calls(server, "waitaof")).isGreaterThanOrEqualTo(4);
         server.kill();
         server.start();
+        assertThat(eventually(() -> queue.get("s")).orElseThrow().info().rule()).isEqualTo("every 1h");
         assertThat(eventually(() -> queue.get("a")).orElseThrow().info().dueMicros())
                 .isGreaterThan(System.currentTimeMillis() * 1000
                         + Duration.ofMinutes(90).toNanos() / 1000);

@@ -3,7 +3,6 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -237,7 +236,7 @@ class RecurringIT extends RealQueueIT {
             ClaimedDelivery run = run(Duration.ofMinutes(16));
             end(run, new Settlement.DeadLetter(bytes("failure " + i)));
             String newest = run.deadLetterId().toString();
-            await().until(() -> letters().stream().map(MessageInfo::id).toList().equals(List.of(before, newest)));
+            assertThat(letters()).extracting(MessageInfo::id).containsExactly(before, newest);
             MessageInfo letter = letters().get(1);
             assertThat(letter.runsGivenUp()).isEqualTo(i);
             assertThat(letter.rule()).isEqualTo(QUARTERS.encode());
@@ -252,6 +251,124 @@ class RecurringIT extends RealQueueIT {
         assertThat(once.rule()).isNull();
         end(once, Settlement.ACKNOWLEDGE);
         assertThat(held("messages")).containsExactly("s");
+    }
+
+    @Test
+    void should_leave_the_dead_letter_that_a_consumer_holds() {
+        declare(QUARTERS);
+        end(run(HOUR), new Settlement.DeadLetter(bytes("first")));
+        ClaimedDelivery held = claimDead(1).get(0);
+        ClaimedDelivery second = run(Duration.ofMinutes(16));
+        end(second, new Settlement.DeadLetter(bytes("second")));
+        assertThat(letters())
+                .extracting(MessageInfo::id)
+                .containsExactly(second.deadLetterId().toString());
+        assertThat(end(held, Settlement.ACKNOWLEDGE)).isEqualTo(SettleResult.DONE);
+    }
+
+    /** A report is for a night, and needs to know for which one also when an operator sends it again. */
+    @Test
+    void should_keep_for_which_time_a_run_was_given_up_and_redriven() {
+        declare(QUARTERS);
+        assertThat(info().lastRunMicros()).isZero();
+        ClaimedDelivery run = run(HOUR);
+        long nominal = run.firstDueMicros();
+        assertThat(run.runMicros()).isEqualTo(nominal);
+        end(run, new Settlement.DeadLetter(bytes("failure")));
+        assertThat(info().lastRunMicros()).isEqualTo(nominal);
+        String letter = letters().get(0).id();
+        assertThat(letters().get(0).lastRunMicros()).isEqualTo(nominal);
+        ClaimedDelivery dead = claimDead(1).get(0);
+        assertThat(dead.runMicros()).isEqualTo(nominal);
+        end(dead, new Settlement.Retry(Duration.ZERO, dead.lastFailure()));
+        for (int i = 0; i < 2; i++) {
+            assertThat(get(queue.redrive(letters().get(0).id(), null))).isEqualTo(RedriveOutcome.REDRIVEN);
+            ClaimedDelivery once = claim(5).get(0);
+            assertThat(once.id()).isEqualTo(letter);
+            assertThat(once.rule()).isNull();
+            assertThat(once.runMicros()).isEqualTo(nominal);
+            assertThat(once.nextRunMicros()).isEqualTo(Long.MAX_VALUE);
+            assertThat(once.firstDueMicros()).as("its time to live begins anew").isGreaterThan(nominal);
+            end(once, new Settlement.Retry(Duration.ZERO, bytes("again")));
+            once = claim(5).get(0);
+            assertThat(once.attempt()).isEqualTo(2);
+            assertThat(once.runMicros()).isEqualTo(nominal);
+            end(once, new Settlement.DeadLetter(bytes("given up again")));
+            assertThat(letters()).hasSize(1);
+            assertThat(letters().get(0).lastRunMicros()).isEqualTo(nominal);
+        }
+        ClaimedDelivery next = run(Duration.ofMinutes(16));
+        end(next, Settlement.ACKNOWLEDGE);
+        assertThat(info().lastRunMicros()).isEqualTo(next.runMicros());
+        assertThat(info().runsGivenUp()).isEqualTo(1);
+    }
+
+    @Test
+    void should_refuse_an_id_that_leaves_no_room_for_that_of_a_redriven_run() {
+        String longest = "x".repeat(239);
+        DueTime first = DueTime.after(HOUR);
+        ScheduleRequest fits = ScheduleRequest.of(longest, bytes("body"), first);
+        get(queue.schedule(fits.recurring(HOURS, 0)));
+        pass(HOUR.plusSeconds(1));
+        end(claim(1).get(0), new Settlement.DeadLetter(bytes("failure")));
+        String letter = letters().get(0).id();
+        assertThat(get(queue.redrive(letter, null))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.get(letter))).isPresent();
+        end(claim(1).get(0), new Settlement.DeadLetter(bytes("again")));
+        assertThat(get(queue.redrive(letters().get(0).id(), null))).isEqualTo(RedriveOutcome.REDRIVEN);
+        assertThat(get(queue.cancel(letter)).previousState()).isEqualTo(MessageState.DELAYED);
+        ScheduleRequest longer = ScheduleRequest.of(longest + "x", bytes("body"), first);
+        assertThatThrownBy(() -> longer.recurring(HOURS, 0))
+                .hasMessageContaining("has 240 bytes: it must have 1 to 239 bytes");
+    }
+
+    @Test
+    void should_take_another_priority_over_and_change_no_time() {
+        ScheduleRequest low = ScheduleRequest.of("s", bytes("body"), DueTime.after(HOUR));
+        ScheduleRequest high = low.withPriority(7);
+        get(queue.schedule(low.recurring(HOURS, 0)));
+        long due = info().dueMicros();
+        pass(Duration.ofMinutes(10));
+        assertThat(get(queue.schedule(high.recurring(HOURS, 0))).dueMicros()).isEqualTo(due - 600_000_000);
+        assertThat(info().priority()).isEqualTo(7);
+        assertThat(held("delayed")).isEmpty();
+        ClaimedDelivery run = run(HOUR);
+        assertThat(run.priority()).isEqualTo(7);
+        assertThat(get(queue.schedule(low.recurring(HOURS, 0))).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+        end(run, new Settlement.Retry(Duration.ofMinutes(1), bytes("failure")));
+        ClaimedDelivery second = run(Duration.ofMinutes(2));
+        assertThat(second.attempt()).isEqualTo(2);
+        end(second, Settlement.ACKNOWLEDGE);
+        assertThat(info().priority()).isZero();
+        assertThat(held("delayed")).containsExactly("s");
+        assertThat((info().dueMicros() - second.firstDueMicros()) % (4 * QUARTER))
+                .isZero();
+    }
+
+    /** The run goes on by the old grid, and the new one begins where the declaration has said. */
+    @Test
+    void should_begin_a_new_grid_where_it_was_declared_also_while_a_run_goes_on() {
+        declare(HOURS);
+        pass(HOUR.plusMinutes(50));
+        ScheduleRequest daily = ScheduleRequest.of("s", bytes("body"), DueTime.after(Duration.ofHours(3)));
+        long first = get(queue.schedule(daily.recurring(Schedule.every(Duration.ofDays(1)), 0)))
+                .dueMicros();
+        ClaimedDelivery run = run(Duration.ZERO);
+        assertThat(run.rule()).isEqualTo("every 24h");
+        assertThat(run.nextRunMicros()).isEqualTo(first);
+        end(run, new Settlement.Retry(Duration.ofMinutes(1), bytes("failure")));
+        ClaimedDelivery second = run(Duration.ofMinutes(2));
+        end(second, Settlement.ACKNOWLEDGE);
+        assertThat(info().dueMicros()).isEqualTo(first);
+        get(queue.promote("s"));
+        ClaimedDelivery third = run(Duration.ZERO);
+        declare(QUARTERS);
+        first = get(queue.schedule(daily.recurring(Schedule.every(Duration.ofDays(1)), 0)))
+                .dueMicros();
+        end(third, Settlement.ACKNOWLEDGE);
+        assertThat(info().dueMicros())
+                .as("a rule that came back is another one")
+                .isEqualTo(first);
     }
 
     @Test

@@ -64,8 +64,10 @@ public final class ExchangeFiller {
         if (delivery.rule() != null) {
             message.setHeader(RedisDelayConstants.RULE, delivery.rule());
         }
+        if (delivery.runMicros() > 0) {
+            message.setHeader(RedisDelayConstants.RUN_TIME, delivery.runMicros() / 1000);
+        }
         if (delivery.nextRunMicros() < Long.MAX_VALUE) {
-            message.setHeader(RedisDelayConstants.RUN_TIME, delivery.firstDueMicros() / 1000);
             message.setHeader(RedisDelayConstants.NEXT_RUN_TIME, delivery.nextRunMicros() / 1000);
         }
         if (delivery.redeliveryReason() != RedeliveryReason.NONE) {

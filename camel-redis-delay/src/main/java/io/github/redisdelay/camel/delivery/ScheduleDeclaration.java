@@ -66,7 +66,7 @@ public final class ScheduleDeclaration {
         long now = 1_000 * System.currentTimeMillis();
         String next = LongStream.iterate(rule.next(now, now), time -> rule.next(now, time))
                 .limit(3)
-                .mapToObj(time -> Instant.ofEpochSecond(time / 1_000_000).toString())
+                .mapToObj(time -> at(time).toString())
                 .collect(Collectors.joining(", "));
         String zones = ZoneRulesProvider.getVersions("UTC").lastKey();
         LOG.info("{} is {}: {} (time zones of {})", shown(), rule, next, zones);
@@ -75,6 +75,10 @@ public final class ScheduleDeclaration {
                 .exceptionally(error -> Optional.empty())
                 .thenAccept(found ->
                         declare(found.map(message -> message.info().rule()).orElse(null)));
+    }
+
+    private static Instant at(long micros) {
+        return Instant.ofEpochSecond(micros / 1_000_000);
     }
 
     private String shown() {
@@ -99,15 +103,24 @@ public final class ScheduleDeclaration {
         } else if (error == null && declaredMicros == 0) {
             declaredMicros = result.scheduledMicros();
             declaredNanos = timers.nanoTime();
-            // Not where it was ignored: a JVM that started later holds to its own.
-            if (before != null && result.outcome() == ScheduleOutcome.REPLACED) {
+        }
+        // Not where it was ignored: a JVM that started later holds to its own.
+        if (before != null && result != null && result.outcome() == ScheduleOutcome.REPLACED) {
+            if (before.equals(schedule.rule.encode())) {
+                LOG.warn(
+                        "{} is due at {} again: a reschedule, a wrong clock or another rule had put its next run"
+                                + " elsewhere",
+                        shown(),
+                        at(result.dueMicros()));
+            } else {
                 LOG.warn("{} was {}, and is {} from now on", shown(), before, schedule.rule);
             }
-        } else if (error != null && !failing && !stopped) {
+        }
+        if (error != null && !failing && !stopped) {
             LOG.warn("{} could not be declared, trying again: {}", shown(), ErrorText.of(error));
         }
         failing = error != null;
-        timer = timers.schedule(INTERVAL.toNanos(), () -> declare(before));
+        timer = timers.schedule(INTERVAL.toNanos(), () -> declare(schedule.rule.encode()));
         if (stopped) {
             timer.cancel();
         }

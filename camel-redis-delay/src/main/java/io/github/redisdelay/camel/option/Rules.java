@@ -17,28 +17,38 @@ public final class Rules {
      * @param every an interval as {@link Durations#of} reads it, or null
      * @param cronName the option or header of the expression, for errors
      * @param cron a cron expression, or null
-     * @param zone the time zone of the expression: a {@link ZoneId} or text
+     * @param zone the time zone of the expression, see {@link #zone}
      * @return null if there is neither
      * @throws IllegalArgumentException naming the option or header and its value
      */
-    public static Schedule of(String everyName, Object every, String cronName, Object cron, Object zone) {
+    public static Schedule of(String everyName, Object every, String cronName, Object cron, ZoneId zone) {
         OptionValues.checkOne(everyName, every, cronName, cron);
         String name = every == null ? cronName : everyName;
         try {
             if (every != null) {
                 return Schedule.every(Durations.of(everyName, every));
             }
-            return cron == null
-                    ? null
-                    : Schedule.cron(cron.toString(), ZoneId.of(zone.toString().strip()));
-        } catch (DateTimeException e) {
-            throw new IllegalArgumentException(
-                    name + ": time zone '" + OptionValues.shown(zone)
-                            + "' is unknown: write Europe/Berlin, UTC or +01:00",
-                    e);
+            return cron == null ? null : Schedule.cron(cron.toString(), zone);
         } catch (IllegalArgumentException e) {
             String why = e.getMessage();
             throw new IllegalArgumentException(why.startsWith(name) ? why : name + ": " + why, e);
+        }
+    }
+
+    /**
+     * Reads a time zone: a {@link ZoneId}, or text.
+     *
+     * @param name the option or header, for errors
+     * @throws IllegalArgumentException naming the option or header and its value
+     */
+    public static ZoneId zone(String name, Object value) {
+        try {
+            return ZoneId.of(String.valueOf(value).strip());
+        } catch (DateTimeException e) {
+            throw new IllegalArgumentException(
+                    name + " is '" + OptionValues.shown(value)
+                            + "': it must be a time zone that Java knows, such as Europe/Berlin, UTC or +01:00",
+                    e);
         }
     }
 }

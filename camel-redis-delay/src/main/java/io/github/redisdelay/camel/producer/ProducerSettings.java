@@ -12,6 +12,7 @@ import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
+import java.time.ZoneId;
 
 /**
  * The settings of a producer, which headers override.
@@ -37,7 +38,7 @@ public record ProducerSettings(
         Envelope.Settings message,
         Schedule rule,
         String cron,
-        String timeZone,
+        ZoneId timeZone,
         long maximumQueueLength,
         int limit,
         Duration outlookStep,

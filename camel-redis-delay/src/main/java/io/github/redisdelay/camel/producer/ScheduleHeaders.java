@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
+import java.time.ZoneId;
 import org.apache.camel.Message;
 
 /**
@@ -27,6 +28,7 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
 
     private static final String DELAY = "header '" + RedisDelayConstants.DELAY + "'";
     private static final String EVERY = "header '" + RedisDelayConstants.EVERY + "'";
+    private static final String TIME_ZONE = "header '" + RedisDelayConstants.TIME_ZONE + "'";
     private static final String CRON = "header '" + RedisDelayConstants.CRON + "'";
     private static final String DELIVER_AT = "header '" + RedisDelayConstants.DELIVER_AT + "'";
 
@@ -119,21 +121,22 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
      * @throws IllegalArgumentException naming the header and its value
      */
     public Schedule rule() {
-        Object zone = header(RedisDelayConstants.TIME_ZONE);
+        Object named = header(RedisDelayConstants.TIME_ZONE);
+        ZoneId zone = named == null ? options.timeZone() : Rules.zone(TIME_ZONE, named);
         Schedule rule = rule(own, zone);
         if (rule == null && own != outer) {
             rule = rule(outer, zone);
         }
-        if (rule == null && zone != null && options.cron() != null) {
+        if (rule == null && named != null && options.cron() != null) {
             return Rules.of(EVERY, null, "option 'cron'", options.cron(), zone);
         }
         return rule == null ? options.rule() : rule;
     }
 
-    private Schedule rule(Message from, Object zone) {
+    private static Schedule rule(Message from, ZoneId zone) {
         Object every = HeaderValues.of(from, RedisDelayConstants.EVERY);
         Object cron = HeaderValues.of(from, RedisDelayConstants.CRON);
-        return Rules.of(EVERY, every, CRON, cron, zone == null ? options.timeZone() : zone);
+        return Rules.of(EVERY, every, CRON, cron, zone);
     }
 
     private Duration positive(String name) {

@@ -53,6 +53,9 @@ public final class StoredMessageReader {
         headers.put(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : OptionValues.lower(info.state()));
         headers.put(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
         headers.put(RedisDelayConstants.RULE, info.rule());
+        if (info.lastRunMicros() > 0 && (dead || info.rule() == null)) {
+            headers.put(RedisDelayConstants.RUN_TIME, info.lastRunMicros() / 1000);
+        }
         // For a dead letter, the attempts of the original message, which may be unknown: not those of the dead letter.
         headers.put(
                 RedisDelayConstants.ATTEMPT,

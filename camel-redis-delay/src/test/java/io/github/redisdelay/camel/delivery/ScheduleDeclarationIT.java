@@ -4,8 +4,10 @@ package io.github.redisdelay.camel.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.SteppedCaller;
@@ -15,6 +17,9 @@ import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.LogLines;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -128,6 +133,24 @@ class ScheduleDeclarationIT {
         assertThat(rule()).isEmpty();
         consumer.minute();
         assertThat(rule()).contains(OLD.encode());
+    }
+
+    @Test
+    void should_say_that_it_has_undone_a_later_time() {
+        Consumer consumer = new Consumer(OLD);
+        long due = queue.get("nightly").join().orElseThrow().info().dueMicros();
+        queue.reschedule("nightly", DueTime.after(Duration.ofDays(7))).outcome().join();
+        try (LogLines log = new LogLines(ScheduleDeclaration.class)) {
+            consumer.minute();
+            String time = Instant.ofEpochSecond(due / 1_000_000).toString();
+            assertThat(log.of(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .startsWith("queue '" + queue.name() + "': schedule 'nightly' is due at " + time + " again:");
+            consumer.minute();
+            assertThat(log.of(Level.WARN)).as("once").hasSize(1);
+        }
+        assertThat(queue.get("nightly").join().orElseThrow().info().dueMicros()).isEqualTo(due);
     }
 
     @Test

@@ -17,7 +17,7 @@ class RulesTest {
     @Test
     void should_read_an_interval_a_cron_expression_or_nothing() {
         assertThat(rule("15m", null, "UTC")).isEqualTo(Schedule.parse("every 15m"));
-        assertThat(rule(Duration.ofDays(1), null, null)).isEqualTo(Schedule.parse("every 24h"));
+        assertThat(rule(Duration.ofDays(1), null, "UTC")).isEqualTo(Schedule.parse("every 24h"));
         assertThat(rule(null, "0 2 * * *", "Europe/Berlin"))
                 .isEqualTo(rule(null, "0 2 * * *", ZoneId.of("Europe/Berlin")))
                 .isEqualTo(Schedule.parse("cron 0 2 * * * Europe/Berlin"));
@@ -34,7 +34,8 @@ class RulesTest {
                 "1ms | -         | UTC | option 'every': interval PT0.001S of a recurring schedule must be from 1 s",
                 "-   | 0 2 * *   | UTC | option 'cron': cron expression '0 2 * *' has 4 fields",
                 "-   | 0 0 30 2 *| UTC | option 'cron': cron expression '0 0 30 2 *' never matches",
-                "-   | 0 2 * * * | CEST+2 | option 'cron': time zone 'CEST+2' is unknown: write Europe/Berlin"
+                "-   | 0 2 * * * | CEST+2 | option 'timeZone' is 'CEST+2': it must be a time zone that Java knows, such as",
+                "15m | -         | Europe/Berln | option 'timeZone' is 'Europe/Berln': it must be a time zone"
             })
     void should_name_the_option_and_its_value(String every, String cron, String zone, String error) {
         assertThatThrownBy(() -> rule(every, cron, zone))
@@ -43,6 +44,6 @@ class RulesTest {
     }
 
     private static Schedule rule(Object every, Object cron, Object zone) {
-        return Rules.of("option 'every'", every, "option 'cron'", cron, zone);
+        return Rules.of("option 'every'", every, "option 'cron'", cron, Rules.zone("option 'timeZone'", zone));
     }
 }

@@ -120,6 +120,7 @@ public final class FakeClaims implements ClaimCalls {
                         new byte[0],
                         null,
                         0,
+                        0,
                         0));
     }
 

@@ -88,18 +88,24 @@ public final class QueueModel {
             return priority % RUN < DEAD ? priority % RUN : 0;
         }
 
+        /** Also of the dead letter of a run. */
         boolean recurs() {
-            return priority >= RUN;
+            return priority >= RUN && !parts()[2].isEmpty();
         }
 
         /** The line before the failure; of most messages nothing. */
         String line() {
-            return recurs() ? failure.substring(0, failure.indexOf('\n') + 1) : "";
+            return priority >= RUN ? failure.substring(0, failure.indexOf('\n') + 1) : "";
         }
 
-        /** The first time of a rule that was stored during a run, how many were given up, and the rule. */
+        /** The first time of a rule that was stored during a run, what it says of runs before, and the rule. */
         String[] parts() {
-            return line().strip().split(" ", 3);
+            return line().substring(0, line().length() - 1).split(" ", 3);
+        }
+
+        /** How many runs were given up, when the last one was, and for which time the one was that ended last. */
+        String[] past() {
+            return parts()[1].split("@");
         }
     }
 
@@ -120,8 +126,8 @@ public final class QueueModel {
         }
 
         /** The record of a run that is due at a time. */
-        static State record(long due, int priority, String givenUp, String rule, String failure) {
-            return new State(0, 0, 0, priority, NO_CLAIM, due, due, "0 " + givenUp + " " + rule + "\n" + failure);
+        static State record(long due, int priority, String past, String rule, String failure) {
+            return new State(0, 0, 0, priority, NO_CLAIM, due, due, "0 " + past + " " + rule + "\n" + failure);
         }
     }
 
@@ -447,26 +453,30 @@ public final class QueueModel {
         String id = text(item[0]);
         Run run = Run.of(item[4]);
         long declared = Long.parseLong(text(item[2])) == 0 ? time : Long.parseLong(text(item[2]));
-        long due = run.later(time);
         Message stored = messages.get(id);
         Waiting pending = stored == null ? null : delayed.get(id);
         Long lease = stored == null ? null : leased.get(id);
+        Long waits = pending == null ? lease : (Long) pending.due;
         State s = stateOf(id, time, 0);
+        int priority = (int) option(options, "priority", 0);
         boolean same = s.recurs() && s.parts()[2].equals(run.rule);
+        boolean equal = same && s.priority == priority + RUN;
         boolean newer = stored != null && stored.scheduled <= time && (stored.scheduled > declared || declared > time);
         boolean begun = pending != null && (pending.due <= time || s.attempts > 0);
-        boolean far = pending != null && pending.due > run.last() && run.last() > time;
-        if (s.recurs() && (lease != null || (pending != null && (newer || same || begun) && !(same && far)))) {
+        boolean far = same && pending != null && pending.due > run.last() && run.last() > time;
+        long due = same && !far && waits != null ? waits : run.later(time);
+        if (s.recurs() && (lease != null || (pending != null && (newer || equal || begun) && !far))) {
             if (!newer && (!same || !stored.body.equals(run.rest))) {
                 messages.put(id, new Message(declared, s.firstDue, run.rest));
             }
-            if (newer || same) {
-                answer(reply, pending != null ? 4 : 5, pending != null ? pending.due : lease);
+            if (newer || equal) {
+                answer(reply, pending != null ? 4 : 5, waits);
             } else {
                 String failure = s.failure.substring(s.failure.indexOf('\n'));
-                String line = due + " " + s.parts()[1] + " " + run.rule + failure;
-                state.put(id, new State(s.attempts, s.lost, s.reason, s.priority, s.claim, s.due, s.firstDue, line));
-                answer(reply, 2, due);
+                String line = (same ? s.parts()[0] : due) + " " + s.parts()[1] + " " + run.rule + failure;
+                state.put(
+                        id, new State(s.attempts, s.lost, s.reason, priority + RUN, s.claim, s.due, s.firstDue, line));
+                answer(reply, same ? 5 : 2, due);
             }
             return;
         }
@@ -474,39 +484,42 @@ public final class QueueModel {
             answer(reply, 8, messages.size());
             return;
         }
-        int priority = (int) option(options, "priority", 0);
-        String givenUp = s.recurs() ? s.parts()[1] : "0@0";
+        String past = s.recurs() ? s.parts()[1] : "0@0@0";
         remove(id);
         messages.put(id, new Message(declared, due, run.rest));
         delay(id, due, priority);
-        state.put(id, Run.record(due, priority + RUN, givenUp, run.rule, ""));
+        state.put(id, Run.record(due, priority + RUN, past, run.rule, ""));
         answer(reply, lease != null ? 3 : pending != null ? 2 : 1, due);
     }
 
+    /** A rule that was stored during the run has its first time in the record. */
     private long nextRun(Object[] item, long time) {
         State s = stateOf(text(item[0]), time, 0);
-        Run run = Run.of(item[4]);
-        return s.parts()[2].equals(run.rule) ? run.later(Math.max(s.firstDue, time)) : Long.parseLong(s.parts()[0]);
+        long stored = Long.parseLong(s.parts()[0]);
+        return stored > 0 ? stored : Run.of(item[4]).later(Math.max(s.firstDue, time));
     }
 
     private void endRun(Object[] item, long time, ByteBuffer reply) {
         String id = text(item[0]);
         State s = stateOf(id, time, 0);
         long due = nextRun(item, time);
-        String givenUp = s.parts()[1];
+        String past = s.past()[0] + "@" + s.past()[1] + "@" + s.firstDue;
         double value = due;
         if (text(item[2]).equals("run-dead-letter")) {
-            givenUp = Integer.parseInt(givenUp.substring(0, givenUp.indexOf('@'))) + 1 + "@" + time;
+            past = (Integer.parseInt(s.past()[0]) + 1) + "@" + time + "@" + s.firstDue;
             if (messages.containsKey(id)) {
                 String letter = id + "@" + time;
                 dead.messages.put(letter, messages.get(id));
                 dead.delayed.put(letter, new Waiting(time, 0));
-                dead.state.put(
-                        letter, Run.record(time, s.priority + DEAD, givenUp, s.parts()[2], Run.of(item[4]).rest));
+                dead.state.put(letter, Run.record(time, s.priority + DEAD, past, s.parts()[2], Run.of(item[4]).rest));
+                String older = id + "@" + s.past()[1];
+                if (dead.delayed.containsKey(older)) {
+                    dead.remove(older);
+                }
                 value = time;
             }
         }
-        state.put(id, Run.record(due, s.priority, givenUp, s.parts()[2], ""));
+        state.put(id, Run.record(due, s.priority, past, s.parts()[2], ""));
         leased.remove(id);
         delay(id, due, s.level());
         answer(reply, 1, value);
@@ -649,7 +662,8 @@ public final class QueueModel {
                         dead.messages.put(deadId, message);
                         dead.delayed.put(deadId, new Waiting(time, 0));
                         dead.state.put(
-                                deadId, new State(0, 0, 0, s.priority + DEAD, NO_CLAIM, time, s.firstDue, failure));
+                                deadId,
+                                new State(0, 0, 0, s.priority + DEAD, NO_CLAIM, time, s.firstDue, s.line() + failure));
                     }
                     finish(id, micros, time);
                     answer(reply, 1, message == null ? 0 : time);
@@ -686,7 +700,11 @@ public final class QueueModel {
             } else {
                 messages.put(id, new Message(time, time + i, dead.messages.get(deadId).body));
                 state.remove(id);
-                delay(id, time + i, dead.state.get(deadId).priority % DEAD);
+                State letter = dead.stateOf(deadId, 0, 0);
+                delay(id, time + i, letter.priority % DEAD);
+                if (letter.priority >= RUN) {
+                    state.put(id, Run.record(time + i, letter.priority - DEAD, "0@0@" + letter.past()[2], "", ""));
+                }
                 dead.remove(deadId);
                 answer(reply, 1, time + i);
             }

@@ -130,7 +130,10 @@ public abstract class ScriptSourceRules {
             "partitions", // a text already, as are the next
             "last",
             "line", // of a record before its failure, of which the next ones are parts
-            "given_up",
+            "count",
+            "letter",
+            "past",
+            "run_time",
             "rule",
             "score");
 

@@ -65,7 +65,8 @@ public final class SimulatedQueue {
                     id,
                     id.getBytes(StandardCharsets.UTF_8),
                     new StoredBody(firstDue, new byte[0]),
-                    new StateRecord(lost, RedeliveryReason.NONE, 0, attempts, due, firstDue, new byte[0], null, 0, 0));
+                    new StateRecord(
+                            lost, RedeliveryReason.NONE, 0, attempts, due, firstDue, new byte[0], null, 0, 0, 0));
         }
     }
 

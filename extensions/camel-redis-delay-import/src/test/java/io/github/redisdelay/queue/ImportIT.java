@@ -12,6 +12,7 @@ import io.github.redisdelay.imports.queue.ImportSource;
 import io.github.redisdelay.imports.queue.PayloadConverter;
 import io.github.redisdelay.imports.queue.RedissonImport;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.test.RedisServer;
 import java.util.List;
 import java.util.Map;
@@ -111,6 +112,28 @@ class ImportIT extends OldQueueIT {
         assertThat(second.moved()).isEqualTo(4);
         assertThat(second.remaining()).isEqualTo(second.leftInAll()).isEqualTo(5);
         assertThat(dues()).hasSize(5);
+    }
+
+    @Test
+    void should_leave_recurring_schedules_of_the_queue_alone() {
+        Schedule hours = Schedule.every(HOUR);
+        for (String id : List.of("runs", "delayed")) {
+            get(queue.schedule(ScheduleRequest.of(id, bytes("body"), DueTime.after(HOUR)).recurring(hours, 0)));
+            old.offer(id, FAR);
+            if (id.equals("runs")) {
+                pass(HOUR.plusSeconds(1));
+            }
+        }
+        ClaimedDelivery run = claim(1).get(0);
+        ImportReport report = importAll(payload -> new ConvertedPayload(bytes("imported"), text(payload), 3));
+        assertThat(report.moved()).isEqualTo(2);
+        assertThat(report.renamed()).isEqualTo(2);
+        assertThat(get(run.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
+        for (String id : List.of("runs", "delayed")) {
+            StoredMessage stored = get(queue.get(id)).orElseThrow();
+            assertThat(stored.info().rule()).isEqualTo("every 1h");
+            assertThat(text(stored.body())).isEqualTo("body");
+        }
     }
 
     @Test

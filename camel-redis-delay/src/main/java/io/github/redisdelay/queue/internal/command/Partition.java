@@ -3,7 +3,6 @@ package io.github.redisdelay.queue.internal.command;
 
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.ClaimId;
-import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.RedriveOutcome;
@@ -128,17 +127,7 @@ public final class Partition implements DeliverySettler {
 
     @Override
     public Submission<SettleResult> settle(ClaimedDelivery delivery, Settlement settlement) {
-        Submission<SettleResult> sent = router.submit(SettleCommand.of(address, delivery, settlement));
-        DeadLetterId before = delivery.letterBefore();
-        if (before != null) {
-            // At most one dead letter of a schedule waits: the newest.
-            sent.outcome().thenRun(() -> {
-                if (delivery.deadLetterId() != null) {
-                    deadLetters().cancelDelayed(before.toString());
-                }
-            });
-        }
-        return sent;
+        return router.submit(SettleCommand.of(address, delivery, settlement));
     }
 
     @Override

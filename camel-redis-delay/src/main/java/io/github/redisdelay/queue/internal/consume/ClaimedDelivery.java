@@ -16,6 +16,7 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.RunTimes;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -170,24 +171,26 @@ public final class ClaimedDelivery implements Delivery {
     }
 
     @Override
+    public long runMicros() {
+        return isRun() ? firstDueMicros() : message.state().lastRunMicros();
+    }
+
+    @Override
     public long nextRunMicros() {
         return isRun() ? following().first() : Long.MAX_VALUE;
     }
 
     /** The times of the runs after this one, if it is a run and ends now. */
     public RunTimes following() {
-        return RunTimes.following(rule(), firstDueMicros(), nowMicros());
+        long stored = message.state().newDueMicros();
+        return stored > 0
+                ? new RunTimes(rule(), List.of(stored))
+                : RunTimes.following(rule(), firstDueMicros(), nowMicros());
     }
 
     /** Returns true for a run of a recurring schedule, which goes on after it. */
     public boolean isRun() {
         return rule() != null && !queue.isDeadLetters();
-    }
-
-    /** The dead letter of the schedule's run that was given up before this one; null if there is none. */
-    public DeadLetterId letterBefore() {
-        long time = message.state().lastGivenUpMicros();
-        return isRun() && time > 0 ? DeadLetterId.of(id(), time) : null;
     }
 
     /** The time by the Redis server's clock, at least. */

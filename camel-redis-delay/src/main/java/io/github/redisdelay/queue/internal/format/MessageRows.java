@@ -123,7 +123,8 @@ public final class MessageRows {
                 priority,
                 record.lastFailure(),
                 record.rule(),
-                record.runsGivenUp());
+                record.runsGivenUp(),
+                record.lastRunMicros());
     }
 
     private static String text(Object bytes) {

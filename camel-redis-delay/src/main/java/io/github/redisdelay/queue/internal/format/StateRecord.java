@@ -10,7 +10,13 @@ import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A state record as {@code record.lua} writes it, but for its claim id. */
+/**
+ * A state record as {@code record.lua} writes it, but for its claim id.
+ *
+ * @param rule of a recurring schedule and of the dead letter of a run; else null
+ * @param lastRunMicros the nominal time of the run that ended last; of a dead letter and of a redriven run its own; else 0
+ * @param newDueMicros the first time of a rule that was stored during the run; else 0
+ */
 public record StateRecord(
         int lostLeases,
         RedeliveryReason redeliveryReason,
@@ -21,7 +27,8 @@ public record StateRecord(
         byte[] lastFailure,
         String rule,
         int runsGivenUp,
-        long lastGivenUpMicros) {
+        long lastRunMicros,
+        long newDueMicros) {
 
     private static final int LENGTH = 40;
     private static final byte[] NO_FAILURE = {};
@@ -32,7 +39,7 @@ public record StateRecord(
     /** The number that is added to the priority of a recurring schedule. */
     private static final int RUN = 32;
 
-    private static final Pattern LINE = Pattern.compile("\\d+ (\\d{1,9})@(\\d{1,16}) (.+)");
+    private static final Pattern LINE = Pattern.compile("(\\d{1,16}) (\\d{1,9})@\\d+@(\\d{1,16}) (.*)");
 
     public static StateRecord parse(byte[] bytes) {
         return parse(bytes, 0, bytes.length, 0);
@@ -56,7 +63,8 @@ public record StateRecord(
         long firstDue = brief ? dueOtherwise : (long) record.getDouble();
         String rule = null;
         int givenUp = 0;
-        long lastGivenUp = 0;
+        long lastRun = 0;
+        long newDue = 0;
         int failure = record.position();
         if (level >= RUN) {
             int end = failure;
@@ -66,9 +74,10 @@ public record StateRecord(
             Matcher line = LINE.matcher(new String(bytes, failure, end - failure, StandardCharsets.UTF_8));
             if (end < to && line.matches()) {
                 failure = end + 1;
-                givenUp = Integer.parseInt(line.group(1));
-                lastGivenUp = Long.parseLong(line.group(2));
-                rule = line.group(3);
+                newDue = Long.parseLong(line.group(1));
+                givenUp = Integer.parseInt(line.group(2));
+                lastRun = Long.parseLong(line.group(3));
+                rule = line.group(4).isEmpty() ? null : line.group(4);
             }
         }
         return new StateRecord(
@@ -81,6 +90,7 @@ public record StateRecord(
                 failure < to ? Arrays.copyOfRange(bytes, failure, to) : NO_FAILURE,
                 rule,
                 givenUp,
-                lastGivenUp);
+                lastRun,
+                newDue);
     }
 }

@@ -12,7 +12,8 @@
 -- Cost  O(log N) for each dead letter, and the copy of its body
 --
 -- The message begins anew: no attempts, scheduled now; its priority stays. The run of a recurring schedule becomes a message
--- with the id of its dead letter. A leased dead letter moves only for whoever holds it under this very claim id.
+-- with the id of its dead letter, and keeps its nominal time. A leased dead letter moves only for whoever holds it under this
+-- very claim id.
 
 --@include call.lua
 --@include clock.lua
@@ -21,6 +22,7 @@
 --@include check.lua
 --@include effect.lua
 --@include record.lua
+--@include run.lua
 --@include queue.lua
 --@include pause.lua
 --@include place.lua
@@ -38,8 +40,8 @@ local dead_ids, claims = items_columns[1], items_columns[2]
 effect_begin()
 queue_read_config()
 
--- The priorities of those that may move, as in their records.
-local levels = {}
+-- The records of those that may move.
+local records = {}
 local any = false
 for i = 1, items_count do
   local dead_id, claim = dead_ids[i], claims[i]
@@ -48,8 +50,8 @@ for i = 1, items_count do
   end
   if redis.call('ZSCORE', key_dead_delayed, dead_id)
       or (#claim > 0 and record_is_held(key_dead_state, dead_id, claim)) then
-    levels[i] = record_read(redis.call('HGET', key_dead_state, dead_id), now, 0).priority
-    queue_need_priorities(levels[i] % RECORD_DEAD > 0)
+    records[i] = record_read(redis.call('HGET', key_dead_state, dead_id), now, 0)
+    queue_need_priorities(records[i].priority % RECORD_DEAD > 0)
     any = true
   end
 end
@@ -62,16 +64,21 @@ local reply = { struct.pack('<d', now) }
 for i = 1, items_count do
   local dead_id = dead_ids[i]
   local outcome, due = NONE, 0
+  local record = records[i]
   -- One that is named twice is gone the second time.
-  local body = levels[i] and redis.call('HGET', key_dead_messages, dead_id)
+  local body = record and redis.call('HGET', key_dead_messages, dead_id)
   if body then
-    -- A run of a recurring schedule comes once, beside its schedule, and so under an id of its own.
-    local id = levels[i] < RECORD_RUN and index_parts(dead_id) or dead_id
+    -- A run of a recurring schedule comes once, beside its schedule, and so under an id of its own, which it keeps.
+    local run_time, rule = string.match(record_run(record), '@(%d+) (.*)\n$')
+    local id = (record.priority < RECORD_RUN or rule == '') and index_parts(dead_id) or dead_id
     if place_find(id) or redis.call('ZSCORE', key_leased, id) then
       outcome = IN_USE
     else
       outcome, due = REDRIVEN, now + (i - 1)
-      message_store(id, levels[i] % RECORD_DEAD, now, due, string.sub(body, 17))
+      message_store(id, record.priority % RECORD_DEAD, now, due, string.sub(body, 17))
+      if run_time then
+        redis.call('HSET', key_state, id, run_record(due, record.priority - RECORD_DEAD, '0@0@' .. run_time, '', ''))
+      end
       redis.call('HDEL', key_dead_messages, dead_id)
       redis.call('HDEL', key_dead_state, dead_id)
       redis.call('ZREM', key_dead_delayed, dead_id)

@@ -24,11 +24,11 @@
 -- Errors  argument, config, keys, needs, partitions, superseded, and Redis's OOM: nothing is changed
 -- Cost  O(log N) for each message
 --
--- A recurring schedule is declared any number of times: DELAYED and LEASED say that it has this rule already. Another body is taken
--- over, and changes no time. Neither does the same rule, unless the next run is due after all times that the call brings: a clock
--- was wrong. Another rule is REPLACED: the next run is due at its first time after now. A run under way goes on under its lease in
--- all cases. If another client has declared the schedule later than this one did first, nothing is changed. A message that is no
--- schedule is replaced.
+-- A recurring schedule is declared any number of times: DELAYED and LEASED say that it has this rule already. Another body and
+-- another priority are taken over, and change no time. Neither does the same rule, unless the next run is due after all times
+-- that the call brings: a clock was wrong. Another rule is REPLACED: the next run is due at its first time after now. A run under
+-- way goes on under its lease in all cases. If another client has declared the schedule later than this one did first, nothing
+-- is changed. A message that is no schedule is replaced.
 -- For delays the position in the call is added in microseconds, so that messages come out in the order in which they were
 -- scheduled. This is the only command that may be refused when the server's memory is full: its first write is refused then,
 -- and nothing is changed.
@@ -148,31 +148,31 @@ local function declare(id, declared, _, option, text)
   local times, rule, body = run_read(text)
   redis.call('HSET', key_config, 'needs', CHECK_SCHEDULES)
   redis.call('PERSIST', key_config)
-  local due, last, stored = run_later(times, now), run_later(times, math.huge), redis.call('HGET', key_messages, id)
+  local last, level, stored = run_later(times, math.huge), option.level + RECORD_RUN, redis.call('HGET', key_messages, id)
   local pending, record = place_find(id), record_read(redis.call('HGET', key_state, id), now, 0, id)
   local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
-  local _, given_up, known = string.match(record_run(record), RUN_LINE)
-  local when, same = waits and struct.unpack('<d', stored), known == rule
+  local new_due, past, _, _, known = string.match(record_run(record), RUN_LINE)
+  local when, same, far = waits and struct.unpack('<d', stored), known == rule, pending and (waits or 0) > last and last > now
+  local due, equal = same and not far and waits or run_later(times, now), same and record.priority == level
   -- A time that is still to come is one of a clock that was ahead, and counts as the earliest.
   local newer = waits and when <= now and (when > declared or declared > now)
   -- A run that is overdue, or was tried already, which must not be thrown away.
   local begun = waits and (waits <= now or record.attempts > 0)
-  if known and waits and (newer or same or begun or not pending) and not (same and pending and waits > last and last > now) then
+  if known and waits and (newer or equal or begun or not pending) and not (same and far) then
     if not newer and (not same or string.sub(stored, 17) ~= body) then
       redis.call('HSET', key_messages, id, struct.pack('<dd', declared, record.first_due) .. body)
     end
-    if newer or same then
+    if newer or equal then
       return pending and DELAYED or LEASED, waits
     end
-    local failure = string.match(record.failure, '\n.*$')
-    record.failure = string.format('%.0f', due) .. ' ' .. given_up .. ' ' .. rule .. failure
+    local digits, failure = same and new_due or string.format('%.0f', due), string.match(record.failure, '\n.*$')
+    record.priority, record.failure = level, digits .. ' ' .. past .. ' ' .. rule .. failure
     redis.call('HSET', key_state, id, record_write(record))
-    return REPLACED, due
+    return same and LEASED or REPLACED, due
   end
   local outcome, number = store(id, due, '', option, body, declared)
   if outcome ~= FULL then
-    record = run_record(due, option.level + RECORD_RUN, given_up or '0@0', rule, '')
-    redis.call('HSET', key_state, id, record_write(record))
+    redis.call('HSET', key_state, id, run_record(due, level, past or '0@0@0', rule, ''))
   end
   return outcome, number
 end

@@ -20,7 +20,8 @@
 -- Cost  O(log N) for each delivery; a dead letter copies the body
 --
 -- After a run the message is due at the first time of its rule that is later than this run's own time and than now. If another
--- rule was stored meanwhile, the first time of that one counts.
+-- rule was stored meanwhile, the first time of that one counts. The dead letter of a run takes the place of the one before,
+-- unless a consumer holds that.
 -- Acts only on a message that is leased under this very claim id. A release gives the attempt back and restores the due
 -- time. A dead letter's id is the message's id, '@' and the time in microseconds, so that the id is free again.
 
@@ -49,8 +50,8 @@ queue_read_config(true)
 
 local records = redis.call('HMGET', key_state, unpack(ids))
 -- Of what stays in the queue: by priority the ids, each behind its due time; and the ids, each before its new record. By index
--- the new record of what becomes a dead letter.
-local sets, fields, dead = {}, {}, {}
+-- the new record of what becomes a dead letter; and the id of the dead letter that it replaces, of a run before.
+local sets, fields, dead, older = {}, {}, {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
 -- Ids whose leases are extended, each behind the time when its lease expires.
@@ -84,19 +85,19 @@ for i = 1, count do
     extended[#extended + 1] = id
   elseif action == 'run-done' or action == 'run-dead-letter' then
 --@include run.lua
-    local run = record_read(bytes, now, 0)
-    local times, rule, kept_failure = run_read(failure, i)
-    local new_due, given_up, stored = string.match(record_run(run), RUN_LINE)
-    due = rule == stored and run_later(times, math.max(run.first_due, now)) or tonumber(new_due)
+    local run, times, _, kept_failure = record_read(bytes, now, 0), run_read(failure, i)
+    local new_due, past, count, letter, rule = string.match(record_run(run), RUN_LINE)
+    due = new_due == '0' and run_later(times, math.max(run.first_due, now)) or tonumber(new_due)
     if action == 'run-dead-letter' then
-      given_up = string.format('%.0f', string.match(given_up, '^%d+') + 1) .. '@' .. string.format('%.0f', now)
-      dead[i] = record_write(run_record(now, run.priority + RECORD_DEAD, given_up, stored, kept_failure))
+      older[i], count, letter = id .. '@' .. letter, string.format('%.0f', count + 1), string.format('%.0f', now)
     end
+    past = count .. '@' .. letter .. '@' .. string.format('%.0f', run.first_due)
+    dead[i] = older[i] and run_record(now, run.priority + RECORD_DEAD, past, rule, kept_failure)
     local its_level = record_level(run)
     queue_need_priorities(its_level > 0)
     local set = sets[its_level] or {}
     done[id], kept[#kept + 1], sets[its_level], set[#set + 1], set[#set + 2] = 'retry', id, set, due, id
-    fields[#fields + 1], fields[#fields + 2] = id, record_write(run_record(due, run.priority, given_up, stored, ''))
+    fields[#fields + 1], fields[#fields + 2] = id, run_record(due, run.priority, past, rule, '')
     earliest = math.min(earliest, due)
   else
     done[id] = action
@@ -111,11 +112,11 @@ for i = 1, count do
       if action == 'release' then
         record.attempts, record.reason = math.max(0, record.attempts - 1), RELEASED
       else
-        record.lost, record.reason = 0, FAILED
+        record.lost, record.reason = 0, dies and 0 or FAILED
       end
       if dies then
         -- In the dead letters the attempts start anew; what this queue knew is in the failure.
-        record.attempts, record.reason, record.priority = 0, 0, record.priority % RECORD_DEAD + RECORD_DEAD
+        record.attempts, record.priority = 0, record.priority - record.priority % RECORD_RUN + level + RECORD_DEAD
       end
       line = record_run(record)
       head = string.sub(record_write(record), 1, RECORD_BRIEF)
@@ -136,7 +137,7 @@ for i = 1, count do
         remembered[#remembered + 1] = id
       end
       if dies then
-        dead[i] = head .. struct.pack('<dd', now, first or record.first_due) .. failure
+        dead[i] = head .. struct.pack('<dd', now, first or record.first_due) .. line .. failure
       end
     end
   end
@@ -188,6 +189,11 @@ if next(dead) then
       redis.call('ZADD', key_dead_delayed, now, dead_id)
       redis.call('ZADD', key_dead_index, '0', index_member(dead_id))
       answers[2 * i + 1] = now
+      if older[i] and redis.call('ZREM', key_dead_delayed, older[i]) == 1 then
+        redis.call('HDEL', key_dead_messages, older[i])
+        redis.call('HDEL', key_dead_state, older[i])
+        index_forget(key_dead_index, { older[i] })
+      end
     end
   end
   if redis.call('HEXISTS', key_dead_config, 'paused') == 1 then

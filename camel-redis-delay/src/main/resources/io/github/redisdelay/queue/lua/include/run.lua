@@ -2,8 +2,9 @@
 -- never finished: after a run it is delayed again, until the next time of its rule.
 --
 -- Its record has RECORD_RUN in the priority, and before what the last failure left a line: the first time of a rule that was
--- stored during a run, else 0; how many runs were given up, '@', and the time of the last one; the rule, in its client's text;
--- with a space between them.
+-- stored during a run, else 0; how many runs were given up, '@', the time of the last one, '@', and for which time the run was
+-- that ended last; the rule, in its client's text; with a space between them. The dead letter of a run has the line, too; a run
+-- that was redriven has it without a rule, and is no schedule.
 -- A client knows the rule, and Redis knows the time. So a call brings a line with the next times of the rule, one with the rule,
 -- and then other bytes.
 
@@ -25,12 +26,12 @@ local function run_later(times, than)
   return time
 end
 
--- That line: the first time of a new rule, what it says of runs that were given up, and the rule.
-local RUN_LINE = '^(%d+) (%d+@%d+) (.+)\n$'
+-- That line: the first time of a new rule, what it says of earlier runs, two parts of that, and the rule.
+local RUN_LINE = '^(%d+) ((%d+)@(%d+)@%d+) (.+)\n$'
 
 -- Returns the record of a run that is due at a time.
-local function run_record(due, priority, given_up, rule, failure)
+local function run_record(due, priority, past, rule, failure)
   local record = record_read(nil, due, priority)
-  record.failure = '0 ' .. given_up .. ' ' .. rule .. '\n' .. failure
-  return record
+  record.failure = '0 ' .. past .. ' ' .. rule .. '\n' .. failure
+  return record_write(record)
 end

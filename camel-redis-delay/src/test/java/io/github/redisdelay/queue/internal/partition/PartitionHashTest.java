@@ -56,6 +56,15 @@ class PartitionHashTest {
         }
     }
 
+    /** A run of a recurring schedule stays where it was when it is redriven, given up and redriven again. */
+    @Test
+    void should_keep_a_redriven_run_where_its_schedule_is() {
+        assertThat(PartitionHash.of("order-4711@1700000000000000", 64)).isEqualTo(ORDER_4711 % 64);
+        assertThat(PartitionHash.ofDeadLetter("order-4711@1700000000000000@1700000000000001", 64))
+                .isEqualTo(ORDER_4711 % 64);
+        assertThat(PartitionHash.of("job@1", 64)).isNotEqualTo(PartitionHash.of("job@2", 64));
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4, 6, 10, 64})
     void should_spread_ids_evenly(int partitions) {

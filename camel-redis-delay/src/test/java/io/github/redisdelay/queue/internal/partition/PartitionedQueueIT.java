@@ -22,6 +22,7 @@ import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.RealQueueIT;
 import io.github.redisdelay.queue.RedriveOutcome;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
@@ -427,6 +428,35 @@ class PartitionedQueueIT {
                 .isEqualTo(7);
         assertThatThrownBy(() -> queue.admin().trimDeadLetters(Duration.ofSeconds(-1), 0))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void should_run_schedules_in_all_partitions_and_find_a_run_that_was_redriven() throws Exception {
+        Schedule seconds = Schedule.every(Duration.ofSeconds(1));
+        BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+        DelayQueueConsumer consumer = queue.consume(concurrent(6), executor, received::add);
+        Map<String, String> letters = new HashMap<>();
+        for (int i = 0; i < 6; i++) {
+            ScheduleRequest request = ScheduleRequest.of("s" + i, body("s"), DueTime.after(Duration.ofMillis(1)));
+            get(queue.schedule(request.recurring(seconds, 0)));
+        }
+        while (letters.size() < 6) {
+            Delivery run = next(received);
+            assertThat(get(run.settle(new Settlement.DeadLetter(new byte[0])))).isEqualTo(SettleResult.DONE);
+            letters.put(run.id(), run.deadLetterId().toString());
+        }
+        consumer.stop(false);
+        letters.forEach((id, letter) -> {
+            assertThat(get(queue.admin().deadLettersOf(id)))
+                    .extracting(DeadLetterId::toString)
+                    .containsExactly(letter);
+            assertThat(get(queue.redrive(letter, null))).isEqualTo(RedriveOutcome.REDRIVEN);
+            assertThat(get(queue.get(letter))).as("the run by its id").isPresent();
+            assertThat(get(queue.cancel(letter)).previousState()).isEqualTo(MessageState.DELAYED);
+            assertThat(get(queue.get(id)).orElseThrow().info().rule()).isEqualTo("every 1s");
+            assertThat(get(queue.cancel(id)).previousState()).isNotEqualTo(MessageState.NONE);
+        });
+        assertThat(get(queue.admin().stats()).delayed()).isZero();
     }
 
     @Test
