@@ -20,6 +20,7 @@ import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.Schedule;
+import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
@@ -215,7 +216,7 @@ public record OptionReader(RedisDelayConfiguration options) {
         checkDeadLetters(deadLetters, own);
         RetryPolicy retries = retries();
         Schedule rule = rule();
-        String id = options.getScheduleId() == null ? queue : options.getScheduleId();
+        String id = scheduleId(queue);
         return new ConsumerSettings(
                 deadLetters,
                 claims(),
@@ -226,6 +227,16 @@ public record OptionReader(RedisDelayConfiguration options) {
                 options.isBatching() ? batch() : null,
                 rule == null ? null : new ScheduleDeclaration.Declared(id, rule, message()),
                 options.getExecutorService());
+    }
+
+    private String scheduleId(String queue) {
+        String id = options.getScheduleId() == null ? queue : options.getScheduleId();
+        try {
+            ScheduleRequest.checkId(id, ScheduleRequest.MAX_SCHEDULE_ID_BYTES);
+            return id;
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("option 'scheduleId': " + e.getMessage(), e);
+        }
     }
 
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {

@@ -230,6 +230,13 @@ class ScheduleRouteIT extends CamelRedisIT {
     }
 
     @Test
+    void should_refuse_an_id_that_is_too_long() {
+        assertThatThrownBy(() -> start(consume("?every=1h&scheduleId=" + "x".repeat(240), this::take)))
+                .hasStackTraceContaining("option 'scheduleId': message id 'x")
+                .hasStackTraceContaining("has 240 bytes: it must have 1 to 239 bytes");
+    }
+
+    @Test
     void should_refuse_two_routes_with_one_id_and_a_cancel_of_what_a_route_declares() throws Exception {
         start(consume("?every=1h", this::take));
         promote();

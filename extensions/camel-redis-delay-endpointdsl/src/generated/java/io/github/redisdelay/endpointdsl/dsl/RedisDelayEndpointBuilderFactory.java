@@ -2942,12 +2942,13 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The time of the rule for which this run of a recurring schedule is,
-         * in milliseconds since 1970: set by the consumer. The same in each
-         * delivery of the run, also in one that comes late or again.
+         * in milliseconds since 1970: set by the consumer, and by the
+         * operations get and list of its dead letter. The same in each delivery
+         * of the run, also in one that comes late, again or after a redrive.
          * 
          * The option is a: {@code long} type.
          * 
-         * Group: consumer
+         * Group: common
          * 
          * @return the name of the header {@code RedisDelayRunTime}.
          */
