@@ -118,7 +118,8 @@ class ImportIT extends OldQueueIT {
     void should_leave_recurring_schedules_of_the_queue_alone() {
         Schedule hours = Schedule.every(HOUR);
         for (String id : List.of("runs", "delayed")) {
-            get(queue.schedule(ScheduleRequest.of(id, bytes("body"), DueTime.after(HOUR)).recurring(hours, 0)));
+            get(queue.schedule(
+                    ScheduleRequest.of(id, bytes("body"), DueTime.after(HOUR)).recurring(hours, 0)));
             old.offer(id, FAR);
             if (id.equals("runs")) {
                 pass(HOUR.plusSeconds(1));
