@@ -63,8 +63,7 @@ wakeup_write(wakeup_waiters, promises)
 local reply = { struct.pack('<d', now) }
 for i = 1, items_count do
   local dead_id = dead_ids[i]
-  local outcome, due = NONE, 0
-  local record = records[i]
+  local record, outcome, due = records[i], NONE, 0
   -- One that is named twice is gone the second time.
   local body = record and redis.call('HGET', key_dead_messages, dead_id)
   if body then
