@@ -502,7 +502,8 @@ class RecurringIT extends RealQueueIT {
             ClaimedDelivery missed = claim(there, consumer, 5, 5).get(0);
             assertThat(missed.firstDueMicros() - run.claimedMicros()).isBetween(10_000_000L, 12_000_000L);
             end(missed, Settlement.ACKNOWLEDGE);
-            assertThat(info().dueMicros() - missed.claimedMicros()).isBetween(0L, 1_000_000L);
+            // A second later, or the machine stood still in between.
+            assertThat(info().dueMicros() - missed.claimedMicros()).isBetween(1L, 11_000_000L);
             consumer.close();
         }
         redis.client().getKeys().delete(clock);
