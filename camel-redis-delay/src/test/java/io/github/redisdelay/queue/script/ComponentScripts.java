@@ -14,6 +14,7 @@ final class ComponentScripts extends ScriptSet {
 
     static final List<String> INCLUDES = List.of(
             "include/call.lua",
+            "include/cancel.lua",
             "include/check.lua",
             "include/clock.lua",
             "include/dead.lua",

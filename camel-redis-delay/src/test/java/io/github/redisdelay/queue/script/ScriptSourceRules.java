@@ -246,7 +246,7 @@ public abstract class ScriptSourceRules {
                             case "command/replication.lua" -> Set.of("answers"); // two values for each of 256
                             // 256, and two or three values for each of 256.
                             case "command/schedule.lua" -> Set.of("items_columns"); // 5
-                            case "command/change.lua" -> Set.of("items_columns", "promises"); // 3
+                            case "command/change.lua" -> Set.of("items_columns"); // 3
                             case "command/acknowledge.lua" -> Set.of("ids", "finished", "answers");
                             case "command/settle.lua" ->
                                 Set.of(
@@ -261,11 +261,13 @@ public abstract class ScriptSourceRules {
                                         "answers"); // 5
                             case "include/wakeup.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
                             case "include/plain.lua" -> Set.of("promises", "ids", "scores", "fields", "answers");
+                            case "include/cancel.lua" -> Set.of("ids"); // 256
                             case "include/packed.lua" -> Set.of("arguments, last + 1, last + count"); // 256
                             case "command/register.lua" -> Set.of("oldest"); // 100
                             case "include/index.lua" -> Set.of("members"); // 256 of settle.lua
                             case "command/outlook.lua" -> Set.of("counts"); // 242
-                            case "command/repair.lua" -> Set.of("ids", "members", "lost"); // 256
+                            case "command/repair.lua" ->
+                                Set.of("ids", "members", "lost", "all, from, math.min(from + SLICE - 1, #all"); // 256
                             // 256, and two values or elements for each of 256.
                             case "import.lua" ->
                                 Set.of("items_columns", "ids", "elements", "heads", "pending", "answers");

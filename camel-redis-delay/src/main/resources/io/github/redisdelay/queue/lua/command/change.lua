@@ -19,11 +19,14 @@
 --
 -- A cancel removes the message in any state, and frees an id that was finished lately. A new due time is given only to a
 -- delayed message. A message that is dead is told of and left alone: other commands change dead letters.
+-- There are two ways: cancel.lua cancels messages about which nothing is special, all together; the rest of this file goes through
+-- the items one after the other.
 
 --@include call.lua
 --@include clock.lua
 --@include items.lua
 --@include session.lua
+--@include cancel.lua
 --@include check.lua
 --@include effect.lua
 --@include record.lua
@@ -33,6 +36,7 @@
 --@include seen.lua
 --@include index.lua
 --@include dead.lua
+--@include wakeup.lua
 
 -- Actions, and whether they give a new due time.
 local ACTIONS = { cancel = false, ['cancel-delayed'] = false, ['reschedule-after'] = true, ['reschedule-at'] = true,
@@ -42,18 +46,14 @@ local NOWHERE, DELAYED, LEASED, BEYOND_RANGE, FINISHED, DEAD_AND = 0, 1, 2, 3, 4
 if session_stored then
   return session_stored
 end
-local base, now = ARGV[3], clock_now
-local ids, actions, times = unpack(items_columns)
+local now, ids, actions, times = clock_now, unpack(items_columns)
 effect_begin()
 queue_read_config()
-local remembers = seen_any()
 
-local dues = {}
-local earliest, resumed = math.huge, false
+local dues, earliest, resumed = {}, math.huge, false
 for i = 1, items_count do
   local id, action = ids[i], actions[i]
-  local gives_time = ACTIONS[action]
-  if gives_time == nil or ((#id == 0) ~= (action == 'pause' or action == 'resume')) then
+  if ACTIONS[action] == nil or (id == '') ~= (action == 'pause' or action == 'resume') then
     error('REDISDELAY argument: message ' .. i)
   end
   local due = check_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)
@@ -61,84 +61,48 @@ for i = 1, items_count do
     due = now + due + (i - 1)
   end
   dues[i] = due
-  if gives_time and due < earliest and due <= CALL_MAX_EXACT and place_find(id) then
+  if ACTIONS[action] and due < earliest and due <= CALL_MAX_EXACT and place_find(id) then
     earliest = due
   end
   resumed = resumed or action == 'resume'
 end
-local promises
-if resumed or earliest < math.huge then
---@include wakeup.lua
-  promises = resumed and wakeup_cover(wakeup_waiters, base, now, now) or wakeup_cover_earlier(base, earliest, now)
-end
-
-local function set_paused(paused)
-  local was = queue_paused and 1 or 0
-  if not paused then
-    queue_paused = false
-    redis.call('HDEL', key_config, 'paused')
-  elseif not queue_paused then
-    queue_paused = string.format('%.0f', now)
-    redis.call('HSET', key_config, 'paused', queue_paused)
-  end
-  return was
-end
-
-local cancelled = {}
-
--- Removes a message in any state. Returns where it was.
-local function cancel(id)
-  redis.call('HDEL', key_messages, id)
-  redis.call('HDEL', key_state, id)
-  local delayed, leased = place_remove(id), redis.call('ZREM', key_leased, id) == 1
-  local was = delayed and DELAYED or leased and LEASED or NOWHERE
-  cancelled[#cancelled + 1] = id
-  if remembers then
-    if was == NOWHERE and seen_until(id, now) then
-      was = FINISHED
-    end
-    redis.call('ZREM', key_seen, id)
-  end
-  return was
-end
-
--- Gives a delayed message a new due time.
-local function reschedule(id, due, pending, priority)
-  local record = record_read(redis.call('HGET', key_state, id), tonumber(pending), priority, id)
-  record.due = due
-  if record.attempts == 0 then
-    record.first_due = due
-  end
-  redis.call('HSET', key_state, id, record_write(record))
-  redis.call('ZADD', queue_delayed_set(priority), due, id)
-end
+local promises = resumed and wakeup_cover(wakeup_waiters, ARGV[3], now, now)
+  or earliest < math.huge and wakeup_cover_earlier(ARGV[3], earliest, now)
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', key_delayed, '')
-if promises and #promises > 0 then
-  redis.call('ZADD', key_waiters, 'XX', unpack(promises))
-end
-local reply = { struct.pack('<d', now) }
+wakeup_write(wakeup_waiters, promises)
+local reply, gone = { struct.pack('<d', now) }, {}
 for i = 1, items_count do
   local id, action = ids[i], actions[i]
-  local was, due = NOWHERE, 0
-  if action == 'pause' or action == 'resume' then
-    was = set_paused(action == 'pause')
-  else
-    local pending, priority
-    if action ~= 'cancel' then
-      pending, priority = place_find(id)
-      was = pending and DELAYED or redis.call('ZSCORE', key_leased, id) and LEASED or NOWHERE
+  local was, due = 0, 0
+  if id == '' then
+    was = queue_paused and 1 or 0
+    queue_paused = action == 'pause' and (queue_paused or string.format('%.0f', now))
+    if queue_paused then
+      redis.call('HSET', key_config, 'paused', queue_paused)
+    else
+      redis.call('HDEL', key_config, 'paused')
     end
+  else
+    local pending, priority = place_find(id)
+    was = pending and DELAYED or redis.call('ZSCORE', key_leased, id) and LEASED or NOWHERE
     if action == 'cancel' or (action == 'cancel-delayed' and was ~= LEASED) then
-      was = cancel(id)
-    elseif ACTIONS[action] and pending then
-      if dues[i] > CALL_MAX_EXACT then
-        was = BEYOND_RANGE
-      else
-        due = action == 'promote' and math.min(dues[i], tonumber(pending)) or dues[i]
-        reschedule(id, due, pending, priority)
-      end
+      redis.call('HDEL', key_messages, id)
+      redis.call('HDEL', key_state, id)
+      place_remove(id)
+      redis.call('ZREM', key_leased, id)
+      was = was == NOWHERE and seen_until(id, now) and FINISHED or was
+      redis.call('ZREM', key_seen, id)
+      gone[#gone + 1] = id
+    elseif pending and dues[i] > CALL_MAX_EXACT then
+      was = BEYOND_RANGE
+    elseif pending then
+      due = action == 'promote' and math.min(dues[i], tonumber(pending)) or dues[i]
+      local record = record_read(redis.call('HGET', key_state, id), tonumber(pending), priority, id)
+      record.due, record.first_due = due, record.attempts == 0 and due or record.first_due
+      redis.call('HSET', key_state, id, record_write(record))
+      redis.call('ZADD', queue_delayed_set(priority), due, id)
     end
     if (was == NOWHERE or was == FINISHED) and action ~= 'cancel-delayed' then
       local all = dead_find(id)
@@ -149,8 +113,8 @@ for i = 1, items_count do
   end
   reply[i + 1] = struct.pack('<Bd', was, due)
 end
-if #cancelled > 0 then
-  index_forget(key_index, cancelled)
+if #gone > 0 then
+  index_forget(key_index, gone)
   queue_drop_priorities()
 end
 pause_keep(resumed)

@@ -42,7 +42,6 @@ queue_read_config()
 
 -- The records of those that may move.
 local records = {}
-local any = false
 for i = 1, items_count do
   local dead_id, claim = dead_ids[i], claims[i]
   if #dead_id == 0 or (#claim ~= 0 and #claim ~= 16) or claim == RECORD_NO_CLAIM then
@@ -52,10 +51,9 @@ for i = 1, items_count do
       or (#claim > 0 and record_is_held(key_dead_state, dead_id, claim)) then
     records[i] = record_read(redis.call('HGET', key_dead_state, dead_id), now, 0)
     queue_need_priorities(records[i].priority % RECORD_DEAD > 0)
-    any = true
   end
 end
-local promises = any and wakeup_cover_earlier(base, now, now)
+local promises = next(records) and wakeup_cover_earlier(base, now, now)
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', key_delayed, '')

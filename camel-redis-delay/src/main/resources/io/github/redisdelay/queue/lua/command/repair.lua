@@ -65,8 +65,8 @@ end
 
 -- The contents of the sets: how many ids, in which priorities, and in which of those no claim looks for it.
 local ids_in_sets = redis.call('ZCARD', key_leased)
-local levels, hidden, noted = {}, {}, { [0] = true }
-for i = 1, #queue_priorities do
+local levels, hidden, noted = {}, {}, {}
+for i = 0, #queue_priorities do
   noted[queue_priorities[i]] = true
 end
 for level = 0, 9 do
@@ -83,12 +83,8 @@ end
 -- The ids of the slice.
 local all, known, dues, bytes, step, steps = {}, {}, {}, 0, 1, 0
 repeat
-  local found
-  if walk == 'messages' then
-    found = redis.call('HSCAN', key_messages, cursor, 'COUNT', step)
-  else
-    found = redis.call('HSCAN', key_state, cursor, 'COUNT', step)
-  end
+  local found = walk == 'messages' and redis.call('HSCAN', key_messages, cursor, 'COUNT', step)
+    or redis.call('HSCAN', key_state, cursor, 'COUNT', step)
   cursor = found[1]
   local fields = found[2]
   for i = 1, #fields, 2 do
@@ -110,10 +106,7 @@ until cursor == '0' or #all >= SLICE or bytes >= SLICE_BYTES or steps >= STEPS
 -- The members that the index lacks, and the ids that no set leads to.
 local missing, stray = {}, {}
 for from = 1, #all, SLICE do
-  local ids = {}
-  for i = from, math.min(from + SLICE - 1, #all) do
-    ids[#ids + 1] = all[i]
-  end
+  local ids = { unpack(all, from, math.min(from + SLICE - 1, #all)) }
   local members = dead and walk == 'messages' and index_members(ids) or {}
   local indexed = #members > 0 and redis.call('ZMSCORE', key_index, unpack(members)) or {}
   for i = 1, #members do

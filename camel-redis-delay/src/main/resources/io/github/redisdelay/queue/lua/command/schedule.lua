@@ -60,7 +60,7 @@ local base, now = ARGV[3], clock_now
 local ids, words, times, claims, bodies = unpack(items_columns)
 effect_begin(true)
 queue_read_config()
-local remembers = seen_any()
+local remembers = redis.call('ZCARD', key_seen) > 0
 
 -- The meaning of words: text -> table. In most calls all messages have the same.
 local options = {}

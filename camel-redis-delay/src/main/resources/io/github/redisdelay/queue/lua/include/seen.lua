@@ -2,11 +2,6 @@
 --
 -- seen: sorted set of ids that were finished -> until when they count as duplicates; expires with the last of them
 
--- Tells whether any id is remembered at all.
-local function seen_any()
-  return redis.call('ZCARD', key_seen) > 0
-end
-
 -- Returns until when an id is remembered; nil if it is not, or not any more.
 local function seen_until(id, now)
   local score = tonumber(redis.call('ZSCORE', key_seen, id) or 0)
