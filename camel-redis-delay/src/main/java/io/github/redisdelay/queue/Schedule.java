@@ -17,8 +17,10 @@ import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.zone.ZoneOffsetTransition;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -54,6 +56,11 @@ public final class Schedule {
 
     /** Days of the month that the library takes for others, or fails at in some months. */
     private static final Pattern NO_DAYS = Pattern.compile(".*(2[89]|3\\d)W.*|.*L.*,.*|.*,.*L.*");
+
+    /** The rules that were read, by their texts. To read a cron expression takes 0.1 ms or more, and each run needs its rule thrice. */
+    private static final Map<String, Schedule> READ = new ConcurrentHashMap<>();
+
+    private static final int MOST_READ = 1_000;
 
     private static final CronDefinition FIVE_FIELDS = fields(false);
     private static final CronDefinition SIX_FIELDS = fields(true);
@@ -170,6 +177,13 @@ public final class Schedule {
      * @throws IllegalArgumentException for anything else
      */
     public static Schedule parse(String text) {
+        if (READ.size() >= MOST_READ) {
+            READ.clear();
+        }
+        return READ.computeIfAbsent(text, Schedule::read);
+    }
+
+    private static Schedule read(String text) {
         try {
             int zone = text.lastIndexOf(' ') + 1;
             if (text.startsWith(EVERY)) {

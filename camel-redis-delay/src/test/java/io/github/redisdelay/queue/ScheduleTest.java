@@ -48,6 +48,16 @@ class ScheduleTest {
                 .isEqualTo(2_500_007);
     }
 
+    @Test
+    void should_read_a_rule_once_and_remember_a_thousand() {
+        Schedule rule = Schedule.parse("cron 0 2 * * * Europe/Berlin");
+        assertThat(Schedule.parse(rule.encode())).isSameAs(rule);
+        for (int seconds = 1; seconds <= 1_000; seconds++) {
+            Schedule.parse("every " + seconds + "s");
+        }
+        assertThat(Schedule.parse(rule.encode())).isEqualTo(rule).isNotSameAs(rule);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"PT0S", "PT0.999S", "PT-1H", "PT1.0001S", "P3651D", "PT2562047788015215H"})
     void should_refuse_an_interval_that_is_too_short_too_long_or_too_fine(String interval) {
