@@ -50,7 +50,7 @@ local now, ids, actions, times = clock_now, unpack(items_columns)
 effect_begin()
 queue_read_config()
 
-local dues, earliest, resumed = {}, math.huge, false
+local dues, earliest, resumed = {}, math.huge
 for i = 1, items_count do
   local id, action = ids[i], actions[i]
   if ACTIONS[action] == nil or (id == '') ~= (action == 'pause' or action == 'resume') then

@@ -37,7 +37,7 @@ local LEASE_EXPIRED = 2
 
 local walk, cursor, base, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local dead = kind == 'dead'
-if not (walk == 'messages' or walk == 'state' or (walk == 'index' and dead)) or not kind or (kind ~= '' and not dead)
+if not (walk == 'messages' or walk == 'state' or walk == 'index' and dead) or not kind or kind ~= '' and not dead
     or not (walk == 'index' or string.find(cursor, '^%d+$')) then
   error('REDISDELAY argument: slice')
 end
@@ -99,8 +99,7 @@ repeat
       end
     end
   end
-  step = math.min(2 * step, LONGEST_STEP)
-  steps = steps + 1
+  step, steps = math.min(2 * step, LONGEST_STEP), steps + 1
 until cursor == '0' or #all >= SLICE or bytes >= SLICE_BYTES or steps >= STEPS
 
 -- The members that the index lacks, and the ids that no set leads to.
@@ -132,7 +131,7 @@ end
 local earliest = math.huge
 if walk == 'messages' then
   for i = 1, #hidden do
-    earliest = math.min(earliest, tonumber(redis.call('ZRANGE', queue_delayed_set(hidden[i]), '0', '0', 'WITHSCORES')[2]))
+    earliest = math.min(earliest, redis.call('ZRANGE', queue_delayed_set(hidden[i]), '0', '0', 'WITHSCORES')[2])
   end
 else
   hidden = {}

@@ -4,9 +4,9 @@
 -- It stands before the other includes, because to make their functions takes as long as all that it does. A table costs as much as
 -- a function, so a lone message goes without.
 
-local plain_more = session_stored or session_preflight_due or redis.call('EXISTS', key_config, key_seen)
+local plain_no = session_stored or session_preflight_due or redis.call('EXISTS', key_config, key_seen)
 -- Recurring schedules in the queue are nothing special for other messages.
-if plain_more == 0 or plain_more == 1 and redis.call('HLEN', key_config) == 1
+if plain_no == 0 or plain_no == 1 and redis.call('HLEN', key_config) == 1
     and redis.call('HGET', key_config, 'needs') == 'schedules=0.1' then
   local lone, now = #ARGV == 8 and string.byte(ARGV[4]) ~= 0, clock_now
   local count, ids, word, times, time, bodies = 1, ARGV[4], ARGV[5], nil, nil, nil

@@ -46,7 +46,7 @@ class PlainScheduleIT {
     /** The script without plain.lua. */
     private static String oneByOne() {
         String source = LuaScript.SCHEDULE.source();
-        String other = source.replace("\nlocal plain_more = ", "\nlocal plain_more = true or ");
+        String other = source.replace("\nlocal plain_no = ", "\nlocal plain_no = true or ");
         assertThat(other).isNotEqualTo(source);
         return other;
     }
