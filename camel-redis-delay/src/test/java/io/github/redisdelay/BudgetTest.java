@@ -23,12 +23,12 @@ import org.junit.jupiter.api.Test;
  */
 class BudgetTest {
 
-    private static final Size JAVA = new Size(17_040, 582_900);
+    private static final Size JAVA = new Size(17_100, 585_000);
     private static final Size LUA = new Size(1_733, 59_400);
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */
-    private static final Map<String, Integer> LARGER_CLASSES = Map.of("RedisDelayConfiguration", 480);
+    private static final Map<String, Integer> LARGER_CLASSES = Map.of("RedisDelayConfiguration", 485);
 
     private static final Pattern JAVA_COMMENT = Pattern.compile("(?s:/\\*.*?\\*/)|(?m)^\\s*//.*$");
     private static final Pattern LUA_COMMENT = Pattern.compile("(?m)^\\s*--.*$");

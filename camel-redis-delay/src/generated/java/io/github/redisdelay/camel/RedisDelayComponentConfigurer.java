@@ -122,6 +122,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "requestTimeout": getOrCreateConfiguration(target).setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "scheduleid":
         case "scheduleId": getOrCreateConfiguration(target).setScheduleId(property(camelContext, java.lang.String.class, value)); return true;
+        case "schedules": getOrCreateConfiguration(target).setSchedules(property(camelContext, boolean.class, value)); return true;
         case "sslcontextparameters":
         case "sslContextParameters": getOrCreateConfiguration(target).setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": getOrCreateConfiguration(target).setState(property(camelContext, java.lang.String.class, value)); return true;
@@ -243,6 +244,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "requestTimeout": return java.lang.String.class;
         case "scheduleid":
         case "scheduleId": return java.lang.String.class;
+        case "schedules": return boolean.class;
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
@@ -360,6 +362,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "requestTimeout": return getOrCreateConfiguration(target).getRequestTimeout();
         case "scheduleid":
         case "scheduleId": return getOrCreateConfiguration(target).getScheduleId();
+        case "schedules": return getOrCreateConfiguration(target).isSchedules();
         case "sslcontextparameters":
         case "sslContextParameters": return getOrCreateConfiguration(target).getSslContextParameters();
         case "state": return getOrCreateConfiguration(target).getState();

@@ -112,6 +112,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "requestTimeout": target.getConfiguration().setRequestTimeout(property(camelContext, java.lang.String.class, value)); return true;
         case "scheduleid":
         case "scheduleId": target.getConfiguration().setScheduleId(property(camelContext, java.lang.String.class, value)); return true;
+        case "schedules": target.getConfiguration().setSchedules(property(camelContext, boolean.class, value)); return true;
         case "sslcontextparameters":
         case "sslContextParameters": target.getConfiguration().setSslContextParameters(property(camelContext, org.apache.camel.support.jsse.SSLContextParameters.class, value)); return true;
         case "state": target.getConfiguration().setState(property(camelContext, java.lang.String.class, value)); return true;
@@ -228,6 +229,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "requestTimeout": return java.lang.String.class;
         case "scheduleid":
         case "scheduleId": return java.lang.String.class;
+        case "schedules": return boolean.class;
         case "sslcontextparameters":
         case "sslContextParameters": return org.apache.camel.support.jsse.SSLContextParameters.class;
         case "state": return java.lang.String.class;
@@ -340,6 +342,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "requestTimeout": return target.getConfiguration().getRequestTimeout();
         case "scheduleid":
         case "scheduleId": return target.getConfiguration().getScheduleId();
+        case "schedules": return target.getConfiguration().isSchedules();
         case "sslcontextparameters":
         case "sslContextParameters": return target.getConfiguration().getSslContextParameters();
         case "state": return target.getConfiguration().getState();

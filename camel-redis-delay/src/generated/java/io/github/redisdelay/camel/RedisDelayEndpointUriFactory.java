@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(61);
+        Set<String> props = new HashSet<>(62);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -76,6 +76,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("replicationTimeout");
         props.add("requestTimeout");
         props.add("scheduleId");
+        props.add("schedules");
         props.add("sslContextParameters");
         props.add("state");
         props.add("synchronous");

@@ -57,6 +57,7 @@ final class EndpointOptions {
         Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
         names.addAll(own);
         checkChooses("all", component.isAll());
+        checkChooses("schedules", component.isSchedules());
         checkChooses("failureException", component.getFailureException() != null);
         checkChooses("deadLetterReason", component.getDeadLetterReason() != null);
         checkChooses("failureRouteId", component.getFailureRouteId() != null);

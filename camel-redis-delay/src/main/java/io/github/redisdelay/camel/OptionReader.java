@@ -144,6 +144,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 // The component's limit is meant for lists.
                 MessageChoice.ofOptions(
                         options.isAll(),
+                        options.isSchedules(),
                         options.getFailureException(),
                         options.getDeadLetterReason(),
                         options.getFailureRouteId(),
@@ -216,7 +217,7 @@ public record OptionReader(RedisDelayConfiguration options) {
         checkDeadLetters(deadLetters, own);
         RetryPolicy retries = retries();
         Schedule rule = rule();
-        String id = scheduleId(queue);
+        String id = rule == null ? null : scheduleId(queue);
         return new ConsumerSettings(
                 deadLetters,
                 claims(),

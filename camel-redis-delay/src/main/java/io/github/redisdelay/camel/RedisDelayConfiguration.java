@@ -124,6 +124,9 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "producer", defaultValue = "false")
     private boolean all;
 
+    @UriParam(label = "producer,advanced", defaultValue = "false")
+    private boolean schedules;
+
     @UriParam(label = "common", enums = "delayed,leased,dead")
     private String state;
 
@@ -779,6 +782,18 @@ public class RedisDelayConfiguration implements Cloneable {
      */
     public void setAll(boolean all) {
         this.all = all;
+    }
+
+    public boolean isSchedules() {
+        return schedules;
+    }
+
+    /**
+     * True if a promote of many messages also runs the recurring schedules among them now. Without it they are spared. Cannot
+     * be set on the component.
+     */
+    public void setSchedules(boolean schedules) {
+        this.schedules = schedules;
     }
 
     public String getState() {

@@ -131,19 +131,26 @@ public final class RedisDelayConstants {
     public static final String RULE = "CamelRedisDelayRule";
 
     /**
-     * The time of the rule for which this run of a recurring schedule is, in milliseconds since 1970: set by the consumer,
-     * and by the operations get and list of its dead letter. The same in each delivery of the run, also in one that comes
+     * The time of the rule for which this run of a recurring schedule is, in milliseconds since 1970: set by the consumer, and
+     * by the operations get and list, also of a dead letter. The same in each delivery of the run, also in one that comes
      * late, again or after a redrive.
      */
     @Metadata(label = "common", javaType = "long")
     public static final String RUN_TIME = "CamelRedisDelayRunTime";
 
     /**
-     * The time of the next run of a recurring schedule, in milliseconds since 1970: set by the consumer. A run that ends
-     * later than that leaves it out.
+     * The time of the next run of a recurring schedule behind this one, in milliseconds since 1970: set by the consumer, get and
+     * list. A run that ends later than that leaves it out.
      */
-    @Metadata(label = "consumer", javaType = "long")
+    @Metadata(label = "common", javaType = "long")
     public static final String NEXT_RUN_TIME = "CamelRedisDelayNextRunTime";
+
+    /**
+     * The time of the rule for which the run of a recurring schedule was that ended last, in milliseconds since 1970: set by the
+     * operations get and list, once a run has ended.
+     */
+    @Metadata(label = "producer", javaType = "long")
+    public static final String LAST_RUN_TIME = "CamelRedisDelayLastRunTime";
 
     /**
      * The time for which the message's id stays a duplicate after it was acknowledged or expired: a java.time.Duration,

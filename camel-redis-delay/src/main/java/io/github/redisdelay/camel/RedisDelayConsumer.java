@@ -291,6 +291,11 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         return bridge;
     }
 
+    /** The recurring schedule that it declares, or null. */
+    public ScheduleDeclaration.Declared schedule() {
+        return settings.schedule();
+    }
+
     /** The running claims, or null. */
     public DelayQueueConsumer claims() {
         Running open = running;

@@ -212,6 +212,12 @@ public class RedisDelayEndpoint extends DefaultEndpoint
         return queueName + "\n" + getKeyPrefix() + "\n" + place();
     }
 
+    /** Returns whether a route of its context declares the recurring schedule of this id in its queue. */
+    public boolean declares(String id) {
+        return RedisDelayComponent.consumers(getCamelContext())
+                .anyMatch(each -> each.side().declares(identity(), id));
+    }
+
     DelayQueue queue(Reference<OpenClient> client) {
         return client.get().queues().queue(queueName, resolved.partitions());
     }

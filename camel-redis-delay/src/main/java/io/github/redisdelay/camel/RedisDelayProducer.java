@@ -101,9 +101,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                         settings,
                         queue,
                         meters,
-                        id -> RedisDelayComponent.consumers(getEndpoint().getCamelContext())
-                                .anyMatch(each ->
-                                        each.side().declares(getEndpoint().identity(), id)),
+                        getEndpoint()::declares,
                         () -> component.unusedQueues.foundNothing(
                                 metered.place() + " with prefix '" + metered.keyPrefix() + "'", queue)),
                 new QueryOperations(settings, queue, mapper, queues::queues));

@@ -15,6 +15,7 @@ package io.github.redisdelay.queue;
  * @param priority 0 to 9; of a dead letter, the one with which it is redriven
  * @param lastFailure what the last failed delivery left; empty if there was none. Not a copy.
  * @param rule of a recurring schedule, for {@link Schedule#parse}, and of the dead letter of a run; null if it is none
+ * @param runMicros the time of the rule for which the next or current run is, as {@code dueMicros}; else when it was due first
  * @param runsGivenUp how many runs of the schedule were given up; of a dead letter up to this one; 0 if it is none
  * @param lastRunMicros for which time of the rule the run was that ended last; for which the run is, of its dead letter and of
  *     one that was redriven; 0 if there is none
@@ -30,5 +31,19 @@ public record MessageInfo(
         int priority,
         byte[] lastFailure,
         String rule,
+        long runMicros,
         int runsGivenUp,
-        long lastRunMicros) {}
+        long lastRunMicros) {
+
+    /**
+     * The time of the rule for the run behind that one, later than a time in microseconds; -1 if it is no recurring schedule, or
+     * its rule cannot be evaluated here.
+     */
+    public long nextRunMicros(long nowMicros) {
+        try {
+            return rule == null ? -1 : Schedule.parse(rule).next(runMicros, Math.max(runMicros, nowMicros));
+        } catch (RuntimeException e) {
+            return -1;
+        }
+    }
+}

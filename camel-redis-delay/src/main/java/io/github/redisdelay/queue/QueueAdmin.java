@@ -53,6 +53,11 @@ public interface QueueAdmin {
     /** The most messages on a page. */
     int MAX_PAGE = 256;
 
+    /** Makes all delayed messages but recurring schedules due now, as {@link #promoteAll(Predicate, long, boolean)}. */
+    default CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit) {
+        return promoteAll(which, limit, false);
+    }
+
     /**
      * Makes all delayed messages due now that are not due yet, in slices, up to the due time that is the last one when
      * it begins. Those that become leased meanwhile are left alone.
@@ -61,24 +66,25 @@ public interface QueueAdmin {
      *     then stays changed, and counts
      * @param limit how many at the most: those that are due first, of a queue with partitions in one partition after
      *     the other
+     * @param schedules whether recurring schedules run now, too; otherwise they are spared
      * @return how many
      */
-    CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit);
+    CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit, boolean schedules);
 
-    /** Removes all delayed messages but recurring schedules, in slices, as {@link #promoteAll(Predicate, long)}. */
+    /** Removes all delayed messages but recurring schedules, in slices, as {@link #promoteAll(Predicate, long, boolean)}. */
     default CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
         return cancelAll(which, limit, false);
     }
 
     /**
-     * Removes all delayed messages, in slices, as {@link #promoteAll(Predicate, long)}.
+     * Removes all delayed messages, in slices, as {@link #promoteAll(Predicate, long, boolean)}.
      *
      * @param schedules whether recurring schedules are removed, too; otherwise they are spared
      */
     CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit, boolean schedules);
 
     /**
-     * Moves all dead letters that are not leased of this queue back into it, in slices, as {@link #promoteAll(Predicate, long)}.
+     * Moves all dead letters that are not leased of this queue back into it, in slices, as {@link #promoteAll(Predicate, long, boolean)}.
      */
     CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit);
 

@@ -77,7 +77,7 @@ class HeaderFuzzTest {
             100,
             Duration.ofMinutes(1),
             60,
-            new MessageChoice(false, null, null, null, null),
+            new MessageChoice(false, false, null, null, null, null),
             null);
 
     private final DefaultCamelContext context = new DefaultCamelContext();

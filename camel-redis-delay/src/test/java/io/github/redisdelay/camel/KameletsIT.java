@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -87,7 +89,24 @@ class KameletsIT {
     void should_pass_each_property_of_the_source() throws Exception {
         connectKamelets();
         route("kamelet:redis-delay-source?queueName=orders&" + query(SOURCE), "log:orders");
-        assertPassed("redis-delay-source", SOURCE);
+        assertPassed("redis-delay-source", SOURCE, "every");
+    }
+
+    @Test
+    void should_run_at_each_interval() throws Exception {
+        connectKamelets();
+        BlockingQueue<Message> received = new LinkedBlockingQueue<>();
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("kamelet:redis-delay-source?queueName=poll&every=1s")
+                        .process(exchange -> received.add(exchange.getMessage().copy()));
+            }
+        });
+        context.start();
+        Message run = received.poll(10, TimeUnit.SECONDS);
+        assertThat(run).isNotNull();
+        assertThat(run.getHeader("CamelRedisDelayRule")).isEqualTo("every 1s");
     }
 
     @Test
@@ -148,15 +167,18 @@ class KameletsIT {
         return properties.entrySet().stream().map(String::valueOf).collect(Collectors.joining("&"));
     }
 
-    private void assertPassed(String kamelet, Map<String, String> properties) {
+    /** @param others the properties that exclude one of these */
+    private void assertPassed(String kamelet, Map<String, String> properties, String... others) {
         Map<String, String> expected = new HashMap<>(properties);
         expected.putAll(connection);
+        List<String> names = new ArrayList<>(expected.keySet());
+        names.addAll(List.of(others));
         assertThat(((ModelCamelContext) context)
                         .getRouteTemplateDefinition(kamelet).getTemplateParameters().stream()
                                 .map(RouteTemplateParameterDefinition::getName)
                                 .filter(name -> !name.equals("queueName")))
                 .as("a value for each property")
-                .containsExactlyInAnyOrderElementsOf(expected.keySet());
+                .containsExactlyInAnyOrderElementsOf(names);
         expected.forEach((name, value) -> assertThat(option(name)).as(name).hasToString(value));
     }
 

@@ -67,7 +67,7 @@ class OptionsTest {
                         100,
                         Duration.ofMinutes(1),
                         60,
-                        new MessageChoice(false, null, null, null, null),
+                        new MessageChoice(false, false, null, null, null, null),
                         null));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
                 .usingRecursiveComparison()
@@ -86,7 +86,7 @@ class OptionsTest {
                 + "&maximumVisibilityExtension=2h&requestTimeout=1500&keyPrefix=shop"
                 + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77&priority=9&timeToLive=1h"
                 + "&deduplicationPeriod=2h&maximumQueueLength=1000000&limit=256&state=delayed&failureException=a.B"
-                + "&all=true&deadLetterReason=failed&failureRouteId=notify&outlookStep=3h&outlookSteps=240"
+                + "&all=true&schedules=true&deadLetterReason=failed&failureRouteId=notify&outlookStep=3h&outlookSteps=240"
                 + "&cron=0 2 * * MON#1&timeZone=Europe/Berlin");
         assertThat(endpoint.producerSettings())
                 .isEqualTo(new ProducerSettings(
@@ -103,7 +103,7 @@ class OptionsTest {
                         256,
                         Duration.ofHours(3),
                         240,
-                        new MessageChoice(true, "a.B", "failed", "notify", 256),
+                        new MessageChoice(true, true, "a.B", "failed", "notify", 256),
                         MessageScope.DELAYED));
         assertThat(new OptionReader(endpoint.getConfiguration()).claims())
                 .usingRecursiveComparison()

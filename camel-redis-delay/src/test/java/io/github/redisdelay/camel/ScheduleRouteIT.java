@@ -25,6 +25,7 @@ import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RMap;
 import org.redisson.client.codec.ByteArrayCodec;
@@ -138,6 +139,54 @@ class ScheduleRouteIT extends CamelRedisIT {
         assertThat(got.getMessage().getBody()).isEqualTo("second");
         assertThat(got.getMessage().getHeader(RedisDelayConstants.RULE)).isEqualTo("cron 0 2 * * * Europe/Berlin");
         assertThat(stats().delayed()).isEqualTo(1);
+    }
+
+    @Test
+    void should_show_the_times_of_a_schedule_in_get_and_list() throws Exception {
+        context.start();
+        send(uri + "?every=1h", "x", REPORT);
+        send(uri + "?delay=1m", "plain", Map.of());
+        long due = info("report").dueMicros() / 1_000;
+        Message got = send(uri + "?operation=get", null, REPORT).getMessage();
+        assertThat(time(got, RedisDelayConstants.RUN_TIME)).isEqualTo(due);
+        assertThat(time(got, RedisDelayConstants.NEXT_RUN_TIME)).isEqualTo(due + 3_600_000);
+        List<?> all = send(uri + "?operation=list", null, Map.of()).getMessage().getBody(List.class);
+        assertThat(all)
+                .last(InstanceOfAssertFactories.MAP)
+                .containsEntry("rule", "every 1h")
+                .containsEntry("runTime", due)
+                .containsEntry("nextRunTime", due + 3_600_000);
+        assertThat(all).first(InstanceOfAssertFactories.MAP).doesNotContainKeys("rule", "runTime", "nextRunTime");
+    }
+
+    @Test
+    void should_show_the_time_of_the_last_run_once_one_has_ended() throws Exception {
+        start(consume("?every=1h", this::take));
+        await().until(() -> stats().delayed() == 1);
+        Map<String, Object> id = Map.of(RedisDelayConstants.SCHEDULE_ID, queue);
+        assertThat(send(uri + "?operation=get", null, id).getMessage().getHeader(RedisDelayConstants.LAST_RUN_TIME))
+                .isNull();
+        promote();
+        Message run = next();
+        await().until(() -> stats().delayed() == 1);
+        Message got = send(uri + "?operation=get", null, id).getMessage();
+        assertThat(time(got, RedisDelayConstants.LAST_RUN_TIME)).isEqualTo(time(run, RedisDelayConstants.RUN_TIME));
+        assertThat(time(got, RedisDelayConstants.RUN_TIME)).isEqualTo(time(run, RedisDelayConstants.NEXT_RUN_TIME));
+    }
+
+    @Test
+    void should_run_schedules_with_all_messages_only_if_asked() throws Exception {
+        context.start();
+        send(uri + "?every=1h", "x", REPORT);
+        send(uri + "?delay=2h", "plain", Map.of());
+        assertThat(count("?operation=promote&all=true")).isEqualTo(1);
+        assertThat(count("?operation=promote&all=true")).isZero();
+        assertThat(count("?operation=promote&limit=5&schedules=true")).isEqualTo(1);
+        assertThat(stats().overdue()).isEqualTo(2);
+    }
+
+    private long count(String query) {
+        return send(uri + query, null, Map.of()).getMessage().getHeader(RedisDelayConstants.COUNT, Long.class);
     }
 
     @Test

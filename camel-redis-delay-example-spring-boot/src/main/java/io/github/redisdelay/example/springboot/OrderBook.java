@@ -25,6 +25,12 @@ public class OrderBook {
         return Optional.ofNullable(states.get(id)).map(OrderState::valueOf);
     }
 
+    public long openOrders() {
+        return states.readAllValues().stream()
+                .filter(OrderState.OPEN.name()::equals)
+                .count();
+    }
+
     /** Writes a new order down, unless it is there. */
     public void open(String id) {
         states.putIfAbsent(id, OrderState.OPEN.name());

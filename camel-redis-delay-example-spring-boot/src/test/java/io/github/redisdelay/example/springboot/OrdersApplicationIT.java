@@ -22,6 +22,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalTime;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -253,6 +255,23 @@ class OrdersApplicationIT {
                 .until(() -> template.requestBody("redis-delay:reminders?operation=list&state=dead", null, List.class)
                         .isEmpty());
         doCallRealMethod().when(book).state("F-1");
+    }
+
+    @Test
+    void the_report_runs_once_and_comes_again_in_the_morning(CapturedOutput output) throws Exception {
+        place("S-1");
+        promote("daily-report", "daily-report");
+        await().atMost(SLOW_MACHINE).until(() -> output.getOut().contains("orders that are not paid yet: "));
+        await().atMost(SLOW_MACHINE)
+                .until(() -> waiting("daily-report", "daily-report").equals("delayed"));
+
+        Map<String, Object> schedule = ask("get", "daily-report", "daily-report");
+        assertThat(schedule).containsEntry(RedisDelayConstants.RULE, "cron 0 6 * * * Europe/Berlin");
+        Instant next = Instant.ofEpochMilli((long) schedule.get(RedisDelayConstants.DUE_TIME));
+        assertThat(next.atZone(ZoneId.of("Europe/Berlin")).toLocalTime()).isEqualTo(LocalTime.of(6, 0));
+        assertThat(next).isAfter(Instant.now());
+        assertThat(output.getOut()).containsOnlyOnce("orders that are not paid yet: ");
+        assertThat(pay("S-1")).isEqualTo("200 PAID");
     }
 
     @Test

@@ -28,6 +28,9 @@ public final class ScheduleDeclaration {
 
     private static final Logger LOG = LoggerFactory.getLogger(ScheduleDeclaration.class);
 
+    /** A header of the stored message, which no route receives: a route declares the schedule. Consoles show it. */
+    public static final String DECLARED = "CamelRedisDelayDeclared";
+
     static final Duration INTERVAL = Duration.ofMinutes(1);
 
     /**
@@ -88,7 +91,8 @@ public final class ScheduleDeclaration {
     /** @param before the rule that was stored, for the log; null if there is none, or it is not known */
     private synchronized void declare(String before) {
         if (!stopped) {
-            byte[] body = Envelope.of(null, null, Map.of(), schedule.settings).encode();
+            byte[] body = Envelope.of(null, null, Map.of(DECLARED, true), schedule.settings)
+                    .encode();
             ScheduleRequest request = ScheduleRequest.of(schedule.id, body, DueTime.now());
             queue.schedule(request.recurring(schedule.rule, declaredMicros))
                     .outcome()

@@ -115,10 +115,12 @@ public record ManageOperations(
         Predicate<MessageInfo> which = choice.which();
         return switch (operation) {
             case PROMOTE ->
-                target.admin().promoteAll(which, choice.most()).thenApply(count -> {
-                    meters.count(Event.PROMOTED, count);
-                    return count;
-                });
+                target.admin()
+                        .promoteAll(which, choice.most(), choice.schedules())
+                        .thenApply(count -> {
+                            meters.count(Event.PROMOTED, count);
+                            return count;
+                        });
             case REDRIVE -> queue.admin().redriveAll(which, choice.most());
             default -> queue.deadLetters().admin().cancelAll(which, choice.most()); // PURGE
         };

@@ -22,13 +22,19 @@ import org.apache.camel.Message;
  * without an id must not mean all messages by accident.
  *
  * @param all true if all of them are asked for
+ * @param schedules true if recurring schedules are meant, too
  * @param failureException the exception of the last failed delivery; null for any
  * @param deadLetterReason the reason for which the message was given up; null for any
  * @param failureRouteId the route of the last failed delivery; null for any
  * @param limit the most messages; null for any number
  */
 public record MessageChoice(
-        boolean all, String failureException, String deadLetterReason, String failureRouteId, Integer limit) {
+        boolean all,
+        boolean schedules,
+        String failureException,
+        String deadLetterReason,
+        String failureRouteId,
+        Integer limit) {
 
     private static final String A_CLASS = "the name of a class, such as java.net.ConnectException";
     private static final String PART = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*+";
@@ -40,7 +46,12 @@ public record MessageChoice(
      * @throws IllegalArgumentException naming the option, its value and what would be right
      */
     public static MessageChoice ofOptions(
-            boolean all, String failureException, String deadLetterReason, String failureRouteId, Integer limit) {
+            boolean all,
+            boolean schedules,
+            String failureException,
+            String deadLetterReason,
+            String failureRouteId,
+            Integer limit) {
         String exception = name("failureException", failureException, A_CLASS);
         if (exception != null && !CLASS.matcher(exception).matches()) {
             throw new IllegalArgumentException("option 'failureException' '" + OptionValues.shown(exception)
@@ -48,6 +59,7 @@ public record MessageChoice(
         }
         return new MessageChoice(
                 all,
+                schedules,
                 exception,
                 name("deadLetterReason", deadLetterReason, "a reason, such as failed"),
                 name("failureRouteId", failureRouteId, "the id of a route"),
@@ -61,7 +73,9 @@ public record MessageChoice(
      */
     public MessageChoice with(Message message) {
         Integer own = limitOf(message);
-        return own == null ? this : new MessageChoice(all, failureException, deadLetterReason, failureRouteId, own);
+        return own == null
+                ? this
+                : new MessageChoice(all, schedules, failureException, deadLetterReason, failureRouteId, own);
     }
 
     /** The limit that a message's header sets, or null. */

@@ -53,8 +53,13 @@ public final class StoredMessageReader {
         headers.put(RedisDelayConstants.MESSAGE_STATE, dead ? "dead" : OptionValues.lower(info.state()));
         headers.put(RedisDelayConstants.DUE_TIME, info.dueMicros() / 1000);
         headers.put(RedisDelayConstants.RULE, info.rule());
-        if (info.lastRunMicros() > 0 && (dead || info.rule() == null)) {
-            headers.put(RedisDelayConstants.RUN_TIME, info.lastRunMicros() / 1000);
+        if (dead || info.rule() == null) {
+            headers.put(RedisDelayConstants.RUN_TIME, millis(info.lastRunMicros()));
+        } else {
+            headers.put(RedisDelayConstants.LAST_RUN_TIME, millis(info.lastRunMicros()));
+            headers.put(RedisDelayConstants.RUN_TIME, millis(info.runMicros()));
+            headers.put(
+                    RedisDelayConstants.NEXT_RUN_TIME, millis(info.nextRunMicros(1_000 * System.currentTimeMillis())));
         }
         // For a dead letter, the attempts of the original message, which may be unknown: not those of the dead letter.
         headers.put(
@@ -70,5 +75,10 @@ public final class StoredMessageReader {
         headers.putAll(failure);
         headers.values().removeIf(Objects::isNull);
         return headers;
+    }
+
+    /** Null if there is no such time. */
+    private static Long millis(long micros) {
+        return micros <= 0 ? null : Long.valueOf(micros / 1000);
     }
 }

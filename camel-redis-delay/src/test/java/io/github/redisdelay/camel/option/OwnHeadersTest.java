@@ -45,6 +45,7 @@ class OwnHeadersTest {
             RedisDelayConstants.RULE,
             RedisDelayConstants.RUN_TIME,
             RedisDelayConstants.NEXT_RUN_TIME,
+            RedisDelayConstants.LAST_RUN_TIME,
             RedisDelayConstants.FAILURE_EXCEPTION,
             RedisDelayConstants.FAILURE_MESSAGE,
             RedisDelayConstants.FAILURE_ROUTE_ID,

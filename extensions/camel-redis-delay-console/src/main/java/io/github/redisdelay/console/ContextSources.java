@@ -95,7 +95,10 @@ final class ContextSources implements ConsoleSources {
             named.forEach(name -> partitions.putIfAbsent(name, 0));
             DelayQueueClient client = client(place, ways.get(place));
             if (client != null) {
-                sources.add(new QueueSource(client, place.label(), partitions));
+                sources.add(new QueueSource(client, place.label(), partitions, (queue, id) -> endpoints(context)
+                        .anyMatch(each -> each.getQueueName().equals(queue)
+                                && place.equals(new Place(each.place(), each.getKeyPrefix()))
+                                && each.declares(id))));
             }
         });
         return sources;

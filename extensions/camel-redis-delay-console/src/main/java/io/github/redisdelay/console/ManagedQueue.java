@@ -150,6 +150,9 @@ public final class ManagedQueue {
 
     @ManagedOperation(description = "Cancels the message with this id, also while it is leased")
     public String cancel(String id) {
+        if (!isDeadLetters() && endpoint.declares(id)) {
+            return "it is declared by a route: pause the queue, or remove cron and every from the route";
+        }
         MessageState found = ask("message '" + id + "' could not be cancelled", waiting -> waiting.cancel(id)
                         .result())
                 .previousState();

@@ -4,6 +4,7 @@ package io.github.redisdelay.console;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConsumer;
 import io.github.redisdelay.camel.RedisDelayEndpoint;
+import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.camel.option.OptionValues;
@@ -140,6 +141,16 @@ public final class RedisDelayDevConsole extends AbstractDevConsole {
         json.put("failingMillis", failing.toMillis());
         if (!failing.isZero()) {
             json.put("error", ErrorText.of(claims.lastError()));
+        }
+        ScheduleDeclaration.Declared schedule = consumer.schedule();
+        if (schedule != null) {
+            json.put("schedule", schedule.id());
+            json.put("rule", schedule.rule().encode());
+            if (!schedule.rule().isGrid()) {
+                // By this machine's clock. That of an interval is in Redis alone: the next due time of its queue.
+                long now = 1000 * System.currentTimeMillis();
+                json.put("nextRunTime", schedule.rule().next(now, now) / 1000);
+            }
         }
         ImportModule.Bridge bridge = consumer.bridge();
         if (bridge != null) {

@@ -114,6 +114,29 @@ class DevConsoleIT extends ConsumerSideIT {
     }
 
     @Test
+    void should_show_the_schedule_that_a_consumer_declares() throws Exception {
+        context.setDevConsole(true);
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from(uri + "?cron=0 2 * * *").routeId("nightly").log("x");
+                from(uri + "?every=1h&scheduleId=poll").routeId("poll").log("x");
+            }
+        });
+        List<JsonObject> consumers = json("consumers", Map.of());
+        assertThat(consumers).anySatisfy(nightly -> {
+            assertThat(nightly).containsEntry("schedule", queue).containsEntry("rule", "cron 0 2 * * * UTC");
+            assertThat(nightly.getLong("nextRunTime"))
+                    .isGreaterThan(System.currentTimeMillis())
+                    .satisfies(time -> assertThat(time % 86_400_000).isEqualTo(7_200_000));
+        });
+        assertThat(consumers).anySatisfy(poll -> assertThat(poll)
+                .containsEntry("schedule", "poll")
+                .containsEntry("rule", "every 1h")
+                .doesNotContainKey("nextRunTime"));
+    }
+
+    @Test
     void should_say_soon_that_redis_does_not_answer() throws Exception {
         context.setDevConsole(true);
         try (RedisServer server = RedisServer.dedicated()) {

@@ -107,6 +107,18 @@ class ManagedQueueIT extends ConsumerSideIT {
     }
 
     @Test
+    void should_end_a_schedule_only_where_no_route_declares_it() throws Exception {
+        receive("?every=1h");
+        ObjectName bean = name("queues");
+        await().untilAsserted(() -> assertThat(stats().delayed()).isOne());
+        assertThat(invoke(bean, "cancel", queue)).startsWith("it is declared by a route: pause the queue");
+        assertThat(stats().delayed()).isOne();
+        context.getRouteController().stopRoute("consumer");
+        assertThat(invoke(bean, "cancel", queue)).isEqualTo("cancelled");
+        assertThat(stats().delayed()).isZero();
+    }
+
+    @Test
     void should_redrive_a_dead_letter_by_its_id() throws Exception {
         context.getEndpoint(uri);
         context.getEndpoint(uri + "?state=dead");

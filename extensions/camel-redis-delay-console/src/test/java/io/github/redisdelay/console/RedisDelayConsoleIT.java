@@ -77,6 +77,37 @@ class RedisDelayConsoleIT {
                 .noneMatch(name -> name.startsWith("RedisDelayConsole") || name.startsWith("HTTP-Dispatcher")));
     }
 
+    @Test
+    void should_refuse_to_end_a_schedule_that_a_route_of_its_context_declares() throws Exception {
+        String queue = redis.uniqueQueue();
+        try (DefaultCamelContext context = new DefaultCamelContext()) {
+            context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("redis-delay:" + queue + "?every=1h&address=" + redis.address())
+                            .to("log:received");
+                }
+            });
+            context.start();
+            RedisDelayConsole console =
+                    RedisDelayConsole.on(context).actions(true).port(0).start();
+            String messages = console.url() + "api/messages?state=delayed&queue=" + queue;
+            Awaitility.await().untilAsserted(() -> assertThat(get(messages).body())
+                    .contains("\"rule\":\"every 1h\"", "\"declaredBy\":\"route\""));
+            String due = get(messages).body().replaceAll(".*\"due\":\"([^\"]+)\".*", "$1");
+            HttpResponse<String> refused = http.send(
+                    HttpRequest.newBuilder(URI.create(console.url() + "api/cancel"))
+                            .header("Content-Type", "application/json")
+                            .header("X-Redis-Delay-Console", "1")
+                            .POST(HttpRequest.BodyPublishers.ofString("{\"queue\":\"" + queue + "\",\"id\":\"" + queue
+                                    + "\",\"state\":\"delayed\",\"due\":\"" + due + "\"}"))
+                            .build(),
+                    BodyHandlers.ofString());
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(refused.body()).contains("is declared by a route: pause the queue");
+        }
+    }
+
     private DelayQueueClient client() {
         return DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
     }

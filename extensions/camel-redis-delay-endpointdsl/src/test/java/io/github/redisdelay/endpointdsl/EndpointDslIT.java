@@ -26,6 +26,7 @@ class EndpointDslIT {
     static RedisExtension redis = new RedisExtension();
 
     private final BlockingQueue<Message> closed = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Message> reported = new LinkedBlockingQueue<>();
 
     @Test
     void should_run_routes_beside_camels_own_builders() throws Exception {
@@ -46,6 +47,8 @@ class EndpointDslIT {
             context.getPropertiesComponent().addInitialProperty("rank", "3");
             context.getRegistry().bind("closeIfUnpaid", (Processor)
                     exchange -> closed.add(exchange.getMessage().copy()));
+            context.getRegistry().bind("reports", (Processor)
+                    exchange -> reported.add(exchange.getMessage().copy()));
             context.addRoutes(routes);
             context.start();
 
@@ -63,7 +66,26 @@ class EndpointDslIT {
                     .extracting(made ->
                             ((RedisDelayEndpoint) made).getConfiguration().getPriority())
                     .contains(3);
+            if (routes instanceof OrderRoutes) {
+                Message run = run(context);
+                assertThat(run.getHeaders()).containsEntry("CamelRedisDelayRule", "cron 0 2 * * * Europe/Berlin");
+            }
         }
+    }
+
+    /** Runs the schedule now. */
+    private Message run(CamelContext context) throws InterruptedException {
+        Message run;
+        int tries = 0;
+        do {
+            // The route declares it in the background.
+            context.createProducerTemplate()
+                    .sendBodyAndHeader(
+                            "redis-delay:nightly?operation=promote", null, "CamelRedisDelayScheduleId", "nightly");
+            run = reported.poll(1, TimeUnit.SECONDS);
+        } while (run == null && ++tries < 20);
+        assertThat(run).isNotNull();
+        return run;
     }
 
     private static Message send(CamelContext context, Map<String, Object> headers) throws Exception {

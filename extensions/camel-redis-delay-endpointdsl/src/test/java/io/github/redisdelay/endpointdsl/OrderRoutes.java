@@ -12,5 +12,7 @@ public class OrderRoutes extends RouteBuilder {
         from("direct:orderPlaced").to(redisDelay("orders").delay("30m").priority("{{rank}}"));
 
         from(redisDelay("orders").concurrentConsumers(2)).to("bean:closeIfUnpaid");
+
+        from(redisDelay("nightly").cron("0 2 * * *").timeZone("Europe/Berlin")).to("bean:reports");
     }
 }

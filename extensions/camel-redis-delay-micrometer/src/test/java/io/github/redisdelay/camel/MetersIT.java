@@ -148,6 +148,33 @@ class MetersIT extends ConsumerSideIT {
     }
 
     @Test
+    void should_count_a_run_as_a_message_and_measure_it_from_its_time_of_the_rule() throws Exception {
+        bind();
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("direct:in").to(uri + "?every=1h");
+            }
+        });
+        template.sendBodyAndHeader("direct:in", "x", RedisDelayConstants.SCHEDULE_ID, "poll");
+        stored().reschedule("poll", DueTime.at(Instant.now().minusSeconds(100)))
+                .result()
+                .join();
+        context.addRoutes(consume("?redeliveryDelay=1ms", exchange -> {
+            if (exchange.getMessage().getHeader(RedisDelayConstants.ATTEMPT, int.class) == 1) {
+                throw new IllegalStateException("once");
+            }
+        }));
+        await().untilAsserted(
+                        () -> assertThat(timed("acknowledge", "queue", queue)).isEqualTo(2));
+        assertCount("scheduled", 1);
+        assertCount("delivered", 2);
+        assertCount("retried", 1);
+        assertThat(meters.get(NAME + "lateness").timer().max(TimeUnit.SECONDS)).isBetween(99.0, 160.0);
+        assertThat(stats().delayed()).isOne();
+    }
+
+    @Test
     void should_count_what_fails_expires_and_is_given_up() throws Exception {
         bind();
         Envelope.Settings expired = new Envelope.Settings(null, Duration.ofMillis(1), null);

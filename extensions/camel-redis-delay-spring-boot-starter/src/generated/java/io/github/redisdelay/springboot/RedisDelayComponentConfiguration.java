@@ -267,6 +267,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String replicationTimeout;
 
     /**
+     * True if a promote of many messages also runs the recurring schedules among them now. Without it they are spared. Cannot be set on the component.
+     */
+    private Boolean schedules;
+
+    /**
      * Whether the calling thread waits until Redis has answered, and then goes on with the exchange itself. With false it only hands the message over, and the exchange goes on on one of at most 32 threads of the component. In a transaction, and on these threads, the thread always waits.
      */
     private Boolean synchronous;
@@ -732,6 +737,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setReplicationTimeout(String replicationTimeout) {
         this.replicationTimeout = replicationTimeout;
+    }
+
+    public Boolean getSchedules() {
+        return schedules;
+    }
+
+    public void setSchedules(Boolean schedules) {
+        this.schedules = schedules;
     }
 
     public Boolean getSynchronous() {

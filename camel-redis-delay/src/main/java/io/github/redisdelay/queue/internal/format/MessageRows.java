@@ -123,6 +123,7 @@ public final class MessageRows {
                 priority,
                 record.lastFailure(),
                 record.rule(),
+                record.firstDueMicros(),
                 record.runsGivenUp(),
                 record.lastRunMicros());
     }

@@ -98,15 +98,21 @@ final class RedisQueueAdmin implements QueueAdmin {
     }
 
     @Override
-    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit) {
-        return sum(limit, (one, left) -> one.promoteAll(which, left));
+    public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit, boolean schedules) {
+        Predicate<MessageInfo> meant = which(which, schedules);
+        return sum(limit, (one, left) -> one.promoteAll(meant, left));
     }
 
     @Override
     public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit, boolean schedules) {
+        Predicate<MessageInfo> meant = which(which, schedules);
+        return sum(limit, (one, left) -> one.cancelAll(meant, left));
+    }
+
+    /** A choice that spares recurring schedules, unless they are asked for. */
+    private Predicate<MessageInfo> which(Predicate<MessageInfo> which, boolean schedules) {
         // A dead letter is no schedule, though it has the rule of one.
-        boolean all = schedules || partitions.first().isDeadLetters();
-        return sum(limit, (one, left) -> one.cancelAll(m -> (all || m.rule() == null) && which.test(m), left));
+        return schedules || partitions.first().isDeadLetters() ? which : m -> m.rule() == null && which.test(m);
     }
 
     @Override

@@ -38,15 +38,30 @@ final class Actions {
 
     ActionResult cancel(ObservedQueue queue, Seen seen) {
         StoredMessage found = check(queue, seen);
+        boolean recurs = found.info().rule() != null;
+        if (queue.isDeclaredHere(found.info())) {
+            throw new ApiException(
+                    Kind.BAD_REQUEST,
+                    "Schedule " + shown(seen.id())
+                            + " is declared by a route: pause the queue, or remove cron and every"
+                            + " from the route. Nothing was changed.");
+        }
         ChangeResult result = done(queue, asked -> asked.cancel(seen.id()));
+        String ended = recurs
+                ? MessageViews.isOfRoute(queue, found)
+                        ? "was ended. Where the route that declared it still runs, it is back within a minute"
+                        : "was ended: no run follows"
+                : "";
         return switch (result.previousState()) {
-            case DELAYED -> done(seen, "was cancelled. It waited, and will not be delivered");
+            case DELAYED -> done(seen, recurs ? ended : "was cancelled. It waited, and will not be delivered");
             case LEASED ->
-                done(
-                        seen,
-                        "was cancelled while " + leaseOwner(found)
-                                + " delivers it: that work goes on, its acknowledgement"
-                                + " counts for nothing, and no other delivery follows");
+                recurs
+                        ? done(seen, ended + ". The run that " + leaseOwner(found) + " has begun goes on")
+                        : done(
+                                seen,
+                                "was cancelled while " + leaseOwner(found)
+                                        + " delivers it: that work goes on, its acknowledgement"
+                                        + " counts for nothing, and no other delivery follows");
             case FINISHED -> nothing(seen, "had been delivered or removed by then; its id can be used again");
             case DEAD -> changed(seen, "has become a dead letter meanwhile, and stays one");
             case NONE -> nothing(seen, "was not in the queue any more");
@@ -61,7 +76,10 @@ final class Actions {
         }
         return result.dueMicros() == found.info().dueMicros()
                 ? nothing(seen, "was due already, and waits for a free consumer" + unlessPaused(queue))
-                : done(seen, "is due now" + unlessPaused(queue));
+                : done(
+                        seen,
+                        (found.info().rule() == null ? "is due now" : "runs now, and its rule goes on from now")
+                                + unlessPaused(queue));
     }
 
     ActionResult reschedule(ObservedQueue queue, Seen seen, DueTime due) {
@@ -154,7 +172,8 @@ final class Actions {
                     "Parameter 'state' is '" + ShownId.of(seen.state()) + "': it has to be delayed or leased.");
         }
         Optional<StoredMessage> found = messages.live(queue, seen.id());
-        MessageViews.Message now = found.map(stored -> MessageViews.Message.of(stored.info(), false))
+        MessageViews.Message now = found.map(
+                        stored -> MessageViews.Message.of(queue, stored.info(), false, Times.micros(Instant.now())))
                 .orElse(null);
         if (now == null) {
             throw new ApiException(

@@ -295,10 +295,11 @@ public final class ConsoleApi implements AutoCloseable {
      * Begins to cancel all delayed messages.
      *
      * @param confirm the queue's name
+     * @param schedules whether recurring schedules, too
      */
-    public Jobs.View cancelAll(String queue, String confirm) {
+    public Jobs.View cancelAll(String queue, String confirm, boolean schedules) {
         confirm(queue, confirm);
-        return jobs.cancelAll(directory.queue(queue));
+        return jobs.cancelAll(directory.queue(queue), schedules);
     }
 
     /** Begins to look for messages that an eviction or a lost key has left behind, and to let them wait again. */

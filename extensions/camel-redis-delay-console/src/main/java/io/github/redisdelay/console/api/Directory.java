@@ -113,7 +113,9 @@ final class Directory {
     private synchronized ObservedQueue observed(QueueSource source, String name) {
         return queues.computeIfAbsent(
                 new Key(source.client(), name),
-                key -> new ObservedQueue(name, source.client(), placeOf(source).limiter(), nanoTime));
+                key -> new ObservedQueue(
+                        name, source.client(), placeOf(source).limiter(), nanoTime, id -> source.declared()
+                                .test(name, id)));
     }
 
     /** The queues that may be seen: the last used ones. Of several with the same name the first source's. */

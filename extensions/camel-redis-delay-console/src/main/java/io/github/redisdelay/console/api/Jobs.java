@@ -105,15 +105,20 @@ final class Jobs {
                 "purged");
     }
 
-    /** Cancels all delayed messages. */
-    View cancelAll(ObservedQueue queue) {
+    /**
+     * Cancels all delayed messages.
+     *
+     * @param schedules whether recurring schedules, too; those that a route of this process declares are spared in any case
+     */
+    View cancelAll(ObservedQueue queue, boolean schedules) {
         return begin(
                 queue,
                 ConsoleAction.CANCEL_ALL,
                 "cancelAll",
                 null,
-                (asked, job) -> asked.admin().cancelAll(job.counting(message -> true), Long.MAX_VALUE),
-                "cancelled; leased messages were left alone");
+                (asked, job) -> asked.admin()
+                        .cancelAll(job.counting(each -> !queue.isDeclaredHere(each)), Long.MAX_VALUE, schedules),
+                "cancelled; leased messages" + (schedules ? "" : " and recurring schedules") + " were left alone");
     }
 
     /** Checks the messages and the dead letters. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.api;
 
+import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.DeadLetterId;
@@ -12,6 +13,8 @@ import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.StoredMessage;
+import io.github.redisdelay.queue.envelope.Envelope;
+import io.github.redisdelay.queue.envelope.EnvelopeFormatException;
 import io.github.redisdelay.queue.exception.ShownId;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -47,12 +50,40 @@ final class MessageViews {
     }
 
     /**
+     * The recurring schedule that a message is.
+     *
+     * @param timeZone of a cron expression; null of an interval
+     * @param run the time of the rule for which the next or current run is
+     * @param next the time behind that one; null if the rule cannot be evaluated here
+     * @param last the time of the rule for which the run was that ended last; null if none has
+     * @param runsGivenUp how many runs were given up
+     * @param declaredBy {@code route} or {@code producer}; null where that is not known
+     */
+    public record ScheduleRow(
+            String rule, String timeZone, Instant run, Instant next, Instant last, int runsGivenUp, String declaredBy) {
+
+        private static ScheduleRow of(MessageInfo info, String declaredBy, long nowMicros) {
+            long next = info.nextRunMicros(nowMicros);
+            String rule = info.rule();
+            return new ScheduleRow(
+                    rule,
+                    rule.startsWith("cron ") ? rule.substring(rule.lastIndexOf(' ') + 1) : null,
+                    Times.of(info.runMicros()),
+                    next < 0 ? null : Times.of(next),
+                    info.lastRunMicros() == 0 ? null : Times.of(info.lastRunMicros()),
+                    info.runsGivenUp(),
+                    declaredBy);
+        }
+    }
+
+    /**
      * A message without its content.
      *
      * @param messageId of a dead letter, the id of its message; else the same as the id
      * @param deadAt when it was given up; null if it was not
      * @param leaseEnd null if it is not leased, or is a dead letter
      * @param attempts of a dead letter, how many deliveries its message had; 0 if nobody knows
+     * @param schedule null if it is no recurring schedule, and of the dead letter of a run
      */
     public record Message(
             String id,
@@ -65,9 +96,15 @@ final class MessageViews {
             int attempts,
             String reason,
             int priority,
-            FailureRow failure) {
+            FailureRow failure,
+            ScheduleRow schedule) {
 
-        static Message of(MessageInfo info, boolean dead) {
+        static Message of(ObservedQueue queue, MessageInfo info, boolean dead, long nowMicros) {
+            return of(info, dead, queue.isDeclaredHere(info) ? "route" : null, nowMicros);
+        }
+
+        /** @param declaredBy of a recurring schedule; null where that is not known */
+        private static Message of(MessageInfo info, boolean dead, String declaredBy, long nowMicros) {
             FailureRecord failure = FailureRecord.decode(info.lastFailure());
             boolean held = info.state() == MessageState.LEASED;
             return new Message(
@@ -83,7 +120,8 @@ final class MessageViews {
                             ? failure == null || failure.reason() == null ? "none" : failure.reason()
                             : text(info.redeliveryReason()),
                     info.priority(),
-                    failure == null ? null : FailureRow.of(failure));
+                    failure == null ? null : FailureRow.of(failure),
+                    dead || info.rule() == null ? null : ScheduleRow.of(info, declaredBy, nowMicros));
         }
 
         private static String text(RedeliveryReason reason) {
@@ -112,17 +150,19 @@ final class MessageViews {
         CompletableFuture<MessagePage> asked = queue.ask(asking -> (dead ? asking.deadLetters() : asking)
                 .admin()
                 .list(state.equals(LEASED) ? MessageState.LEASED : MessageState.DELAYED, start, limit));
-        Instant time = Times.of(Answers.of(queue.figures()).timeMicros());
+        long time = Answers.of(queue.figures()).timeMicros();
         MessagePage page = Answers.of(asked);
         return new Page(
-                time,
-                page.messages().stream().map(info -> Message.of(info, dead)).toList(),
+                Times.of(time),
+                page.messages().stream()
+                        .map(info -> Message.of(queue, info, dead, time))
+                        .toList(),
                 page.next());
     }
 
     /** The message with this id in any state; of its dead letters, or if this is the id of one, the newest. */
     Found message(ObservedQueue queue, String id) {
-        Instant time = Times.of(Answers.of(queue.figures()).timeMicros());
+        long time = Answers.of(queue.figures()).timeMicros();
         List<String> letters = letters(queue, id);
         Optional<StoredMessage> live = live(queue, id);
         Optional<StoredMessage> letter = letters.isEmpty() ? Optional.empty() : letter(queue, letters.get(0));
@@ -130,12 +170,12 @@ final class MessageViews {
             live = live(queue, id); // it may have been moved back in between
         }
         List<FlattenedJson> found = new ArrayList<>();
-        live.ifPresent(stored -> found.add(inFull(queue, stored, false)));
-        letter.ifPresent(stored -> found.add(inFull(queue, stored, true)));
+        live.ifPresent(stored -> found.add(inFull(queue, stored, false, time)));
+        letter.ifPresent(stored -> found.add(inFull(queue, stored, true, time)));
         if (found.isEmpty()) {
             throw notFound(queue, id);
         }
-        return new Found(time, found, letters);
+        return new Found(Times.of(time), found, letters);
     }
 
     /** The stored content of a message, or of the newest of its dead letters. */
@@ -145,8 +185,22 @@ final class MessageViews {
         return contents.bytes(queue.name(), found.orElseThrow(() -> notFound(queue, id)));
     }
 
-    private FlattenedJson inFull(ObservedQueue queue, StoredMessage stored, boolean dead) {
-        return new FlattenedJson(Message.of(stored.info(), dead), contents.of(queue.name(), stored));
+    private FlattenedJson inFull(ObservedQueue queue, StoredMessage stored, boolean dead, long nowMicros) {
+        String declaredBy = isOfRoute(queue, stored) ? "route" : "producer";
+        return new FlattenedJson(
+                Message.of(stored.info(), dead, declaredBy, nowMicros), contents.of(queue.name(), stored));
+    }
+
+    /** Returns whether a route has declared this recurring schedule, here or elsewhere; it may be gone by now. */
+    static boolean isOfRoute(ObservedQueue queue, StoredMessage stored) {
+        if (stored.info().rule() == null || queue.isDeclaredHere(stored.info())) {
+            return stored.info().rule() != null;
+        }
+        try {
+            return Envelope.decode(stored.body()).headers().containsKey(ScheduleDeclaration.DECLARED);
+        } catch (EnvelopeFormatException e) {
+            return false;
+        }
     }
 
     static ApiException notFound(ObservedQueue queue, String id) {

@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 
 /**
  * A queue as the console knows it: each fact is asked of Redis when somebody wants to see it and it is too old, and all
@@ -45,6 +46,7 @@ final class ObservedQueue {
     private final String name;
     private final DelayQueueClient client;
     private final CallLimiter limiter;
+    private final Predicate<String> declared;
     /** The number that Redis has recorded, as it was told last. */
     private volatile int partitions = 1;
 
@@ -63,7 +65,14 @@ final class ObservedQueue {
     private final Map<Span, Cached<Optional<Burst>>> bursts = new EnumMap<>(Span.class);
     private final History history;
 
-    ObservedQueue(String name, DelayQueueClient client, CallLimiter limiter, LongSupplier nanoTime) {
+    /** @param declared whether a route of this process declares the recurring schedule of an id */
+    ObservedQueue(
+            String name,
+            DelayQueueClient client,
+            CallLimiter limiter,
+            LongSupplier nanoTime,
+            Predicate<String> declared) {
+        this.declared = declared;
         this.name = name;
         this.client = client;
         this.limiter = limiter;
@@ -95,6 +104,11 @@ final class ObservedQueue {
 
     String name() {
         return name;
+    }
+
+    /** Returns whether it is a recurring schedule that a route of this process declares. */
+    boolean isDeclaredHere(MessageInfo message) {
+        return message.rule() != null && declared.test(message.id());
     }
 
     int partitions() {

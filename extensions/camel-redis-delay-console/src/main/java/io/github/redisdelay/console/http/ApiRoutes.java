@@ -70,8 +70,8 @@ final class ApiRoutes {
                     return api.resume(call.text("queue"));
                 }),
                 post("api/cancelAll", Rule.may(ConsoleAction.CANCEL_ALL), call -> {
-                    call.only("queue", "confirm");
-                    return api.cancelAll(call.text("queue"), call.text("confirm"));
+                    call.only("queue", "confirm", "schedules");
+                    return api.cancelAll(call.text("queue"), call.text("confirm"), call.isSet("schedules"));
                 }),
                 post("api/check", Rule.may(ConsoleAction.CHECK), call -> {
                     call.only("queue");

@@ -13,8 +13,8 @@ final class Audit {
     private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
 
     /** All that an action may be told, but for what the user saw before. */
-    private static final List<String> PARAMETERS =
-            List.of("queue", "id", "due", "to", "inMicros", "cause", "all", "since", "until", "count", "job");
+    private static final List<String> PARAMETERS = List.of(
+            "queue", "id", "due", "to", "inMicros", "cause", "all", "since", "until", "count", "schedules", "job");
 
     private Audit() {}
 

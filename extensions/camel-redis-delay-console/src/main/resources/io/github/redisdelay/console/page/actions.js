@@ -14,6 +14,7 @@ const seen = m => ({ id: m.id, state: m.state, due: m.due });
 export function facts(m) {
     return h('dl', { class: 'facts' }, fact('id', name(m.id)), fact('state', messageBadge(m.state)),
         fact('due', [at(m.due), ' (', distance(m.due), ')']),
+        m.schedule ? fact('rule', name(m.schedule.rule)) : null,
         m.leaseOwner ? fact('leased by', name(m.leaseOwner)) : null, m.attempts ? fact('deliveries begun', count(m.attempts)) : null);
 }
 
@@ -48,7 +49,12 @@ export class Actions {
     }
 
     cancel(queue, m) {
-        this.message(queue, m, 'cancel', {
+        this.message(queue, m, 'cancel', m.schedule ? {
+            title: ['End the schedule ', name(m.id), '?'], verb: 'End the schedule', danger: true,
+            will: now => ['No run follows', now.state === 'leased' ? '; the one that has begun goes on. ' : '. ', now.schedule?.declaredBy === 'route'
+                ? 'A route declares it: where that still runs, the schedule is back within a minute. Pause the queue instead, or remove the route.'
+                : 'Its message is removed, and nobody can bring it back.']
+        } : {
             title: ['Cancel ', name(m.id), '?'], verb: 'Cancel the message', danger: true,
             will: now => now.state === 'leased'
                 ? ['It is leased by ', name(now.leaseOwner || 'a consumer'),
@@ -59,8 +65,9 @@ export class Actions {
 
     promote(queue, m) {
         this.message(queue, m, 'promote', {
-            title: ['Deliver ', name(m.id), ' now?'], verb: 'Deliver now',
+            title: [m.schedule ? 'Run ' : 'Deliver ', name(m.id), ' now?'], verb: m.schedule ? 'Run now' : 'Deliver now',
             will: now => now.state === 'leased' ? 'It is leased already, and will be left alone.'
+                : now.schedule ? 'It becomes due now, and its rule goes on from now: the run that it waited for is this one.'
                 : 'It becomes due now. The next free consumer gets it, unless the queue is paused.'
         });
     }
@@ -128,12 +135,15 @@ export class Actions {
     }
 
     cancelAll(queue, q) {
+        let schedules = false;
         this.run({
             title: ['Cancel all messages of ', name(queue), '?'], verb: `Cancel all ${count(q.delayed)}`, danger: true, type: queue,
             text: () => h('p', {}, h('strong', {}, `All delayed messages of this queue, ${count(q.delayed)} now`),
                 ', are removed with their bodies and will never be delivered. Leased messages and dead letters stay.',
-                ' You can stop it; what it has removed by then is gone.')
-        }, 'cancelAll', () => ({ queue, confirm: queue }));
+                ' You can stop it; what it has removed by then is gone.'),
+            fields: again => choice('Recurring schedules', [['stay', 'recurring schedules stay'], ['end', 'end them, too']],
+                schedules ? 'end' : 'stay', value => { schedules = value === 'end'; again(); })
+        }, 'cancelAll', () => ({ queue, confirm: queue, schedules }));
     }
 
     redriveCause(queue, cause, since) {
@@ -175,9 +185,10 @@ export class Actions {
                 one('purge', 'Purge' + end, () => this.purge(queue, m), { class: 'danger' })];
         }
         const waits = m.state === 'delayed', due = millis(m.due) <= now();
-        return [waits && !due ? one('promote', (dots ? 'Deliver now' : 'Now') + end, () => this.promote(queue, m)) : null,
+        const soon = m.schedule ? 'Run now' : dots ? 'Deliver now' : 'Now';
+        return [waits && !due ? one('promote', soon + end, () => this.promote(queue, m)) : null,
             waits ? one('reschedule', 'Move' + end, () => this.move(queue, m)) : null,
-            one('cancel', 'Cancel' + end, () => this.cancel(queue, m), { class: 'danger' })];
+            one('cancel', (m.schedule ? 'End' : 'Cancel') + end, () => this.cancel(queue, m), { class: 'danger' })];
     }
 }
 

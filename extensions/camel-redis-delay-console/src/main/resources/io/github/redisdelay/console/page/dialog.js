@@ -57,5 +57,6 @@ export function ask(question, done) {
     show();
     document.body.append(dialog);
     dialog.showModal();
-    (dialog.querySelector('input, .choice button') || dialog.querySelector('[data-dialog=back]')).focus();
+    const [first] = ['input', '.choice button', '[data-dialog=back]'].map(one => dialog.querySelector(one)).filter(Boolean);
+    first.focus();
 }

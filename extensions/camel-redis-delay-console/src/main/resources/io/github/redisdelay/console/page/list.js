@@ -83,15 +83,16 @@ export class MessageList {
 
     table(page, q, actions) {
         const may = actions && q.actions.some(right => ['cancel', 'promote', 'reschedule', 'redrive', 'purge'].includes(right));
-        const columns = COLUMNS[this.state];
+        const columns = COLUMNS[this.state], recurs = page.messages.some(m => m.schedule);
         return h('table', { class: 'list', 'data-table': this.state, 'aria-label': 'Messages: ' + this.state }, h('thead', {},
             h('tr', {}, columns.map(one => h('th', { scope: 'col', class: one === 'Attempts' ? 'n' : null }, one)),
+            recurs ? h('th', { scope: 'col' }, 'Rule') : null,
             may ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
             h('tbody', {}, page.messages.map(m => {
                 const time = this.state === 'dead' ? m.deadAt || m.due : this.state === 'leased' ? m.leaseEnd || m.due : m.due;
                 const late = this.state !== 'dead' && millis(time) < now();
                 const buttons = may ? actions.buttons(this.queue, q.actions, m, false) : [];
-                return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length]),
+                return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length, recurs]),
                     () => h('tr', { 'data-id': m.id, 'data-state': m.state },
                     h('td', { class: 'time' + (late ? ' late' : ''), 'data-label': columns[0] },
                         late && this.state === 'delayed' ? span0(time) : distance(time)),
@@ -102,12 +103,16 @@ export class MessageList {
                         m.reason === 'none' ? '–' : reasonWord(m.reason)),
                     h('td', { class: 'why' + (this.state !== 'leased' && !m.failure ? ' nil' : ''), 'data-label': columns[5] },
                         this.state === 'leased' ? name(m.leaseOwner || 'unknown') : failure(m.failure)),
+                    recurs ? h('td', { class: m.schedule ? null : 'nil', 'data-label': 'Rule' }, m.schedule ? rule(m.schedule) : '–') : null,
                     may ? h('td', { class: 'do' }, buttons) : null));
             })));
     }
 }
 
 const span0 = time => [h('span', { 'aria-hidden': 'true' }, '▲ '), distance(time).replace(' ago', ' late')];
+
+const rule = one => [name(one.rule), h('small', { class: 'quiet' }, one.next ? [' then ', at(one.next, { digits: 0 })] : null,
+    one.declaredBy ? ' by a ' + one.declaredBy : null)];
 
 function failure(failed) {
     if (!failed) return '–';

@@ -54,6 +54,7 @@ export class Message {
                 m.messageId !== m.id ? tile('message', name(m.messageId)) : null,
                 tile('deliveries begun', count(m.attempts), m.reason === 'none' ? null : 'the last: ' + reasonWord(m.reason)),
                     tile('priority', count(m.priority)),
+                m.schedule ? schedule(m.schedule) : null,
                 Object.entries(m.policy || {}).filter(([, value]) => value).map(([key, value]) => tile(words(key.replace(/Micros$/, '')),
                     key.endsWith('Micros') ? span(value / 1000) : name(value)))),
             m.unreadable ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'), h('bdi', {}, m.unreadable))
@@ -69,6 +70,11 @@ export class Message {
 
     /** Why a message waits that could be delivered, or will not be when it is due: what is known of its queue. */
     why(m, late) {
+        if (m.schedule && !this.q.consumers) {
+            return h('section', { class: 'card remarks' }, h('ul', { id: 'remarks' }, remark('warning',
+                'No consumer is there, so it does not run.',
+                m.schedule.declaredBy === 'route' ? ' Was its route removed? Then end the schedule.' : null)));
+        }
         const { q } = this, known = q.diagnosis.filter(one => !isOfDead(one.text));
         const lags = ['late', 'paused'].includes(q.state);
         if (!(late ? lags || now() - millis(m.due) > PATIENCE : q.state === 'paused')) return null;
@@ -130,6 +136,10 @@ export class Message {
     }
 }
 
+const schedule = one => [tile('rule', name(one.rule), one.declaredBy ? 'declared by a ' + one.declaredBy : null),
+    tile('run', distance(one.run), at(one.run)), one.next ? tile('next run', distance(one.next), at(one.next))
+        : tile('next run', '–', 'the rule cannot be evaluated here'), one.last ? tile('last run', distance(one.last), at(one.last)) : null,
+    one.runsGivenUp ? tile('runs given up', count(one.runsGivenUp)) : null];
 const delivery = failure => failure.attempt ? `delivery ${failure.attempt}` : 'a delivery';
 const words = key => key.replace(/([A-Z])/g, ' $1').toLowerCase();
 const tile = (word, figure, more, mark) => h('div', { class: 'tile ' + (mark || ''), 'data-figure': word }, h('dt', {}, word),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.DelayQueue;
@@ -88,6 +89,54 @@ class ActionsIT extends ApiIT {
                 catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-2", "delayed", seen));
         assertThat(gone.kind()).isEqualTo(Kind.CHANGED);
         assertThat(gone.message()).isNull();
+        assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1);
+    }
+
+    @Test
+    void should_end_a_schedule_unless_a_route_here_declares_it() {
+        recur(queue, "poll", Map.of());
+        ConsoleApi beside = consoleBeside("poll");
+        assertThatThrownBy(() -> beside.cancel("orders", "poll", "delayed", due("poll")))
+                .isInstanceOf(ApiException.class)
+                .hasMessage("Schedule poll is declared by a route: pause the queue, or remove cron and every from the"
+                        + " route. Nothing was changed.");
+        assertThat(beside.messages("orders", "delayed", null, false, null, null).messages())
+                .extracting(message -> message.schedule().declaredBy())
+                .containsExactly("route");
+        beside.close();
+        assertThat(api.cancel("orders", "poll", "delayed", due("poll")).text())
+                .isEqualTo("poll was ended: no run follows.");
+        recur(queue, "poll", Map.of(ScheduleDeclaration.DECLARED, true));
+        assertThat(api.cancel("orders", "poll", "delayed", due("poll")).text())
+                .isEqualTo("poll was ended. Where the route that declared it still runs, it is back within a minute.");
+        assertThat(get(queue.get("poll"))).isEmpty();
+    }
+
+    @Test
+    void should_end_a_schedule_that_runs() {
+        recur(queue, "poll", Map.of());
+        assertThat(api.promote("orders", "poll", "delayed", due("poll")).text())
+                .startsWith("poll runs now, and its rule goes on from now");
+        Queue<Delivery> held = hold(queue, "app-1", 1);
+        await().until(() -> held.size() == 1);
+        assertThat(api.cancel("orders", "poll", "leased", due("poll")).text())
+                .isEqualTo("poll was ended: no run follows. The run that app-1 has begun goes on.");
+        assertThat(get(queue.get("poll"))).isEmpty();
+    }
+
+    @Test
+    void should_cancel_schedules_with_all_only_if_asked_and_never_those_of_a_route_here() {
+        recur(queue, "poll", Map.of());
+        recur(queue, "nightly", Map.of());
+        schedule(queue, "o-1", IN_AN_HOUR);
+        assertThat(ended(api.cancelAll("orders", "orders", false)).done()).isEqualTo(1);
+        try (ConsoleApi beside = consoleBeside("nightly")) {
+            Jobs.View begun = beside.cancelAll("orders", "orders", true);
+            await().until(() -> !beside.job(ANYBODY, begun.id()).running());
+            assertThat(beside.job(ANYBODY, begun.id()).result())
+                    .isEqualTo("1 message was cancelled; leased messages were left alone.");
+        }
+        assertThat(get(queue.get("nightly"))).isPresent();
         assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1);
     }
 
@@ -209,16 +258,17 @@ class ActionsIT extends ApiIT {
     @Test
     void should_cancel_all_only_for_whoever_types_the_name() {
         scheduleMany(queue, "m", 1000, IN_AN_HOUR);
-        assertThatThrownBy(() -> api.cancelAll("orders", "order"))
+        assertThatThrownBy(() -> api.cancelAll("orders", "order", false))
                 .hasMessageContaining("'confirm' has to be the queue's name");
         assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1000);
         LogLines lines = new LogLines(Jobs.class);
-        Jobs.View cancelled = ended(api.cancelAll("orders", "orders"));
+        Jobs.View cancelled = ended(api.cancelAll("orders", "orders", false));
         await().untilAsserted(() -> assertThat(lines.of(Level.INFO))
                 .containsExactly("console: cancelAll in queue 'orders' has ended: " + cancelled.result()));
         lines.close();
         assertThat(cancelled.done()).isEqualTo(1000);
-        assertThat(cancelled.result()).isEqualTo("1000 messages were cancelled; leased messages were left alone.");
+        assertThat(cancelled.result())
+                .isEqualTo("1000 messages were cancelled; leased messages and recurring schedules were left alone.");
         assertThat(get(queue.admin().stats()).delayed()).isZero();
     }
 

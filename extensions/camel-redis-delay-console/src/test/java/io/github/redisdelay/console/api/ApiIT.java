@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Settlement;
@@ -72,6 +73,14 @@ abstract class ApiIT {
         return new ConsoleApi(() -> List.of(new QueueSource(consoles, redis.address(), Map.of())), List::of, options);
     }
 
+    /** A console in a process with a route that declares the schedule of this id in each queue. */
+    ConsoleApi consoleBeside(String declared) {
+        return new ConsoleApi(
+                () -> List.of(new QueueSource(consoles, redis.address(), Map.of(), (queue, id) -> id.equals(declared))),
+                List::of,
+                ConsoleOptions.DEFAULTS);
+    }
+
     static ConsoleUser user(ConsoleRights rights) {
         return new ConsoleUser("operator", "127.0.0.1", rights, false);
     }
@@ -103,6 +112,12 @@ abstract class ApiIT {
 
     void schedule(DelayQueue queue, String id, DueTime due) {
         get(queue.schedule(message(id, due, "body of " + id, Map.of())));
+    }
+
+    /** A recurring schedule of an hour. */
+    void recur(DelayQueue queue, String id, Map<String, ?> headers) {
+        get(queue.schedule(message(id, DueTime.now(), "body of " + id, headers)
+                .recurring(Schedule.every(Duration.ofHours(1)), 0)));
     }
 
     /** Many messages of a prefix and a number. */

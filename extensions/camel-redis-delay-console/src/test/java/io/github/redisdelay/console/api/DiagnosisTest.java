@@ -71,6 +71,7 @@ class DiagnosisTest {
                 0,
                 new byte[0],
                 null,
+                due,
                 0,
                 0);
     }

@@ -69,7 +69,7 @@ class JobsIT extends ApiIT {
      */
     private Jobs.View cutInTheMidst() {
         proxy.delay(Duration.ofMillis(20));
-        Jobs.View begun = console.cancelAll("orders", "orders");
+        Jobs.View begun = console.cancelAll("orders", "orders", false);
         await().until(() -> job(begun).done() > 2 * QueueAdmin.MAX_PAGE);
         proxy.cut();
         await().untilAsserted(() ->
@@ -90,7 +90,8 @@ class JobsIT extends ApiIT {
             await().until(() -> !job(begun).running());
             Jobs.View ended = job(begun);
             assertThat(ended.result())
-                    .isEqualTo(MESSAGES + " messages were cancelled; leased messages were left alone.");
+                    .isEqualTo(MESSAGES
+                            + " messages were cancelled; leased messages and recurring schedules were left alone.");
             assertThat(ended.done()).isEqualTo(MESSAGES);
             assertThat(ended.waits()).isNull();
             assertThat(get(queue.admin().stats()).delayed()).isZero();
@@ -127,7 +128,7 @@ class JobsIT extends ApiIT {
     @Test
     void should_begin_while_redis_is_away() {
         proxy.cut();
-        Jobs.View begun = console.cancelAll("orders", "orders");
+        Jobs.View begun = console.cancelAll("orders", "orders", false);
         await().untilAsserted(() ->
                 assertThat(job(begun).waits()).as(job(begun).toString()).isNotNull());
         proxy.heal();
@@ -139,7 +140,7 @@ class JobsIT extends ApiIT {
     void should_not_wait_for_what_redis_refuses() {
         String key = redis.keyPrefix() + ":{orders}:leased";
         redis.client().getBucket(key).set("no set");
-        Jobs.View begun = console.cancelAll("orders", "orders");
+        Jobs.View begun = console.cancelAll("orders", "orders", false);
         await().until(() -> !job(begun).running());
         assertThat(job(begun).error()).contains("It has failed after 0 messages", "WRONGTYPE");
     }

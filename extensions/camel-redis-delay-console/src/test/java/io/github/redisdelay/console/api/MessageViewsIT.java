@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.console.ConsoleOptions;
 import io.github.redisdelay.console.MessageRedactor;
@@ -12,12 +13,14 @@ import io.github.redisdelay.console.MessageRedactor.Content;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -77,6 +80,33 @@ class MessageViewsIT extends ApiIT {
             cursor = page.next();
         } while (cursor != null);
         return ids;
+    }
+
+    private MessageViews.ScheduleRow scheduleOf(String id) {
+        return ((MessageViews.Message)
+                        api.message("orders", id).messages().get(0).first())
+                .schedule();
+    }
+
+    @Test
+    void should_show_the_rule_of_a_schedule_and_its_times() {
+        recur(queue, "poll", Map.of());
+        Instant due = Times.of(get(queue.get("poll")).orElseThrow().info().dueMicros());
+        MessageViews.ScheduleRow expected =
+                new MessageViews.ScheduleRow("every 1h", null, due, due.plus(Duration.ofHours(1)), null, 0, null);
+        assertThat(api.messages("orders", "delayed", null, false, null, null).messages())
+                .singleElement()
+                .extracting(MessageViews.Message::schedule)
+                .as("a list reads no body, so it does not know who declares it")
+                .isEqualTo(expected);
+        assertThat(scheduleOf("poll").declaredBy()).isEqualTo("producer");
+        recur(queue, "poll", Map.of(ScheduleDeclaration.DECLARED, true));
+        assertThat(scheduleOf("poll").declaredBy()).isEqualTo("route");
+        get(queue.schedule(message("nightly", DueTime.now(), "x", Map.of())
+                .recurring(Schedule.cron("0 2 * * *", ZoneId.of("Europe/Berlin")), 0)));
+        assertThat(scheduleOf("nightly").timeZone()).isEqualTo("Europe/Berlin");
+        schedule(queue, "plain", IN_AN_HOUR);
+        assertThat(scheduleOf("plain")).isNull();
     }
 
     @Test

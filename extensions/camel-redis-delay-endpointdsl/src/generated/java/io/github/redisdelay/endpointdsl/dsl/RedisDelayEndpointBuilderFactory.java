@@ -1971,6 +1971,40 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * True if a promote of many messages also runs the recurring schedules
+         * among them now. Without it they are spared. Cannot be set on the
+         * component.
+         * 
+         * The option is a: <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: producer (advanced)
+         * 
+         * @param schedules the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder schedules(boolean schedules) {
+            doSetProperty("schedules", schedules);
+            return this;
+        }
+        /**
+         * True if a promote of many messages also runs the recurring schedules
+         * among them now. Without it they are spared. Cannot be set on the
+         * component.
+         * 
+         * The option will be converted to a <code>boolean</code> type.
+         * 
+         * Default: false
+         * Group: producer (advanced)
+         * 
+         * @param schedules the value to set
+         * @return the dsl builder
+         */
+        default AdvancedRedisDelayEndpointProducerBuilder schedules(String schedules) {
+            doSetProperty("schedules", schedules);
+            return this;
+        }
+        /**
          * Whether the calling thread waits until Redis has answered, and then
          * goes on with the exchange itself. With false it only hands the
          * message over, and the exchange goes on on one of at most 32 threads
@@ -2943,8 +2977,9 @@ public interface RedisDelayEndpointBuilderFactory {
         /**
          * The time of the rule for which this run of a recurring schedule is,
          * in milliseconds since 1970: set by the consumer, and by the
-         * operations get and list of its dead letter. The same in each delivery
-         * of the run, also in one that comes late, again or after a redrive.
+         * operations get and list, also of a dead letter. The same in each
+         * delivery of the run, also in one that comes late, again or after a
+         * redrive.
          * 
          * The option is a: {@code long} type.
          * 
@@ -2956,18 +2991,32 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayRunTime";
         }
         /**
-         * The time of the next run of a recurring schedule, in milliseconds
-         * since 1970: set by the consumer. A run that ends later than that
-         * leaves it out.
+         * The time of the next run of a recurring schedule behind this one, in
+         * milliseconds since 1970: set by the consumer, get and list. A run
+         * that ends later than that leaves it out.
          * 
          * The option is a: {@code long} type.
          * 
-         * Group: consumer
+         * Group: common
          * 
          * @return the name of the header {@code RedisDelayNextRunTime}.
          */
         public String redisDelayNextRunTime() {
             return "CamelRedisDelayNextRunTime";
+        }
+        /**
+         * The time of the rule for which the run of a recurring schedule was
+         * that ended last, in milliseconds since 1970: set by the operations
+         * get and list, once a run has ended.
+         * 
+         * The option is a: {@code long} type.
+         * 
+         * Group: producer
+         * 
+         * @return the name of the header {@code RedisDelayLastRunTime}.
+         */
+        public String redisDelayLastRunTime() {
+            return "CamelRedisDelayLastRunTime";
         }
         /**
          * The time for which the message's id stays a duplicate after it was

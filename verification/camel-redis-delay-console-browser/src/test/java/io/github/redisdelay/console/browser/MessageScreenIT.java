@@ -3,6 +3,7 @@ package io.github.redisdelay.console.browser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import java.time.Duration;
@@ -141,6 +142,27 @@ class MessageScreenIT extends PageIT {
         browser.see("#told [data-outcome=done]");
         browser.see("[data-figure=due].late");
         assertThat(planted.stats(ORDERS).overdue()).isEqualTo(1);
+        assertNoComplaints();
+    }
+
+    @Test
+    void should_run_a_schedule_now_and_end_it() {
+        planted.recurs(ORDERS, "poll", Map.of(ScheduleDeclaration.DECLARED, true));
+        showMessage("poll");
+        assertThat(browser.text("[data-figure=rule]")).contains("every 1h", "declared by a route");
+        browser.see("[data-figure='next run']", "in 119 min");
+        browser.see("#remarks", "Was its route removed?");
+        browser.click("[data-action=promote]");
+        browser.see("dialog", "its rule goes on from now");
+        browser.click("dialog [data-dialog=go]");
+        browser.see("#told [data-outcome=done]", "runs now");
+        Planted.await().until(() -> planted.stats(ORDERS).overdue() == 1);
+
+        browser.click("[data-action=cancel]");
+        browser.see("dialog", "back within a minute");
+        browser.click("dialog [data-dialog=go]");
+        browser.see("[data-empty]", "It is not in this queue");
+        assertThat(isThere("poll")).isFalse();
         assertNoComplaints();
     }
 

@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.QueueStats;
+import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
 import io.github.redisdelay.queue.Settlement;
@@ -76,6 +77,13 @@ final class Planted implements AutoCloseable {
 
     void waits(String queue, String id, DueTime due) {
         get(queue(queue).schedule(message(id, due, "body of " + id, "text/plain", Map.of())));
+    }
+
+    /** A recurring schedule of an hour. */
+    void recurs(String queue, String id, Map<String, ?> headers) {
+        get(queue(queue)
+                .schedule(message(id, DueTime.now(), "body of " + id, "text/plain", headers)
+                        .recurring(Schedule.every(Duration.ofHours(1)), 0)));
     }
 
     /** Many messages, sent together. */

@@ -88,6 +88,32 @@ class QueueScreenIT extends PageIT {
     }
 
     @Test
+    void should_show_rules_and_end_schedules_with_all_only_if_asked() {
+        planted.waits("orders", "o1", Planted.IN_AN_HOUR);
+        planted.recurs("orders", "poll", Map.of());
+        show("#/queue?name=orders");
+        browser.see("#messages tr[data-id=poll]", "every 1h");
+        cancelAll();
+        Planted.await().until(() -> planted.stats("orders").delayed() == 1);
+        browser.seeNo("#messages tr[data-id=o1]");
+        browser.see("#messages tr[data-id=poll] [data-action=cancel]", "End");
+        cancelAll("end");
+        Planted.await().until(() -> planted.stats("orders").delayed() == 0);
+        assertNoComplaints();
+    }
+
+    private void cancelAll(String... choices) {
+        browser.click("[data-action=cancelAll]");
+        for (String choice : choices) {
+            browser.click("dialog [data-choice=" + choice + "]");
+        }
+        browser.click("dialog input[name=confirm]");
+        browser.type("orders");
+        browser.key("Enter");
+        browser.seeNo("dialog");
+    }
+
+    @Test
     void should_ask_for_the_queue_before_all_is_cancelled() {
         planted.waits("orders", "o1", Planted.IN_AN_HOUR);
         show("#/queue?name=orders");
