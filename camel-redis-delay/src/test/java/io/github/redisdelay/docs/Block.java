@@ -33,6 +33,7 @@ record Block(String page, int line, String language, String code) {
     private static final List<String> PAGES = List.of(
             "README.md",
             "README.zh-CN.md",
+            "docs/best-practices.md",
             "docs/comparison.md",
             CONSOLE,
             "docs/consuming.md",

@@ -17,7 +17,7 @@ final class CallPace {
 
     /**
      * A call that took so long was on a network most of the time: next to Redis one of a few messages takes half of it. Callers who
-     * come a little too late for such a call should not have to wait for its answer; see docs/performance.md.
+     * come a little too late for such a call should not have to wait for its answer; see notebook.md of the benchmark.
      */
     private static final long SLOW_NETWORK_NANOS = 600_000;
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * One word for each thing, and short sentences, on the pages and in the texts of the product.
+ *
+ * <p>Each number is the count when it was last lowered. It may only fall: where you rewrite a sentence, lower its number.
+ */
+class WordsTest {
+
+    private static final int WORDS_OF_A_SENTENCE = 25;
+    private static final int LONG_SENTENCES = 603;
+
+    /** Quotations of others, generated tables and what was written at the time. */
+    private static final Pattern NOT_READ =
+            Pattern.compile("CHANGELOG\\.md|.*\\.zh-CN\\.md|.*/results\\.md|.*/notebook\\.md|.*/zh/.*");
+
+    private static final Pattern CODE = Pattern.compile("(`+)[^`]+?\\1");
+    private static final Pattern LINK =
+            Pattern.compile("!?\\[([^\\]]*)\\]\\([^)]*\\)|(?:link:|xref:|image::?)[^\\[\\s]+\\[([^\\]]*)\\]");
+    private static final Pattern NO_PROSE =
+            Pattern.compile("\\[[^\\]]+\\]: .*|//.*|<!--.*|<a .*|    .*|\\[(cols|%|NOTE|tabs).*|[|]===");
+    /** A paragraph, an element of a list, a heading, a cell. */
+    private static final Pattern PART = Pattern.compile("\n\\s*\n|\n(?=\\s*(?:[-*#=.]|\\d+\\.) ?)|[|]|::(?=\\s)");
+
+    private static final Pattern SENTENCE_END = Pattern.compile("(?<=[.!?]|[.!?][*)\"])\\s+");
+    private static final Pattern WORD = Pattern.compile("\\S*\\w\\S*");
+
+    private static final Pattern COMMENT = Pattern.compile("(?s:/\\*.*?\\*/)|(?m)^\\s*//.*$");
+    private static final Pattern LITERAL = Pattern.compile("\"(?:[^\"\\\\\n]|\\\\.)*\"|`[^`]*`");
+
+    private static final Map<String, String> PAGES = new TreeMap<>();
+    private static final Map<String, String> TEXTS = new TreeMap<>();
+
+    @BeforeAll
+    static void read() throws IOException {
+        for (Path page : Block.pages()) {
+            String name = name(page);
+            if (!NOT_READ.matcher(name).matches()) {
+                PAGES.put(name, prose(LinksTest.text(page)));
+            }
+        }
+        for (Path file : texts()) {
+            TEXTS.put(name(file), literals(file));
+        }
+    }
+
+    private static String name(Path file) {
+        return Block.ROOT.relativize(file).toString();
+    }
+
+    private static String prose(List<String> lines) {
+        List<String> prose = new ArrayList<>();
+        lines.forEach(line -> prose.add(NO_PROSE.matcher(line).matches() ? "" : line));
+        String text = CODE.matcher(String.join("\n", prose)).replaceAll("code");
+        return LINK.matcher(text).replaceAll("$1$2");
+    }
+
+    /** The sources of descriptions, logs, errors and JMX, the console's page, and the alerts. */
+    private static List<Path> texts() throws IOException {
+        List<Path> files = new ArrayList<>(List.of(Block.ROOT.resolve("docs/monitoring/alerts.yml")));
+        for (String folder : List.of("camel-redis-delay/src/main", "extensions")) {
+            try (Stream<Path> found = Files.walk(Block.ROOT.resolve(folder))) {
+                found.filter(file -> name(file).matches("(?!.*/target/).*src/main/.*\\.(java|js|html)"))
+                        .forEach(files::add);
+            }
+        }
+        return files;
+    }
+
+    /** The literals of several words; the whole where it is no program. */
+    private static String literals(Path file) throws IOException {
+        String text = Files.readString(file);
+        if (!file.toString().matches(".*\\.(java|js)")) {
+            return text;
+        }
+        StringBuilder literals = new StringBuilder();
+        LITERAL.matcher(COMMENT.matcher(text).replaceAll(""))
+                .results()
+                .map(MatchResult::group)
+                .filter(literal -> literal.contains(" "))
+                .forEach(literal -> literals.append(literal).append('\n'));
+        return literals.toString();
+    }
+
+    private static List<String> longSentences(String prose) {
+        return PART.splitAsStream(prose)
+                .flatMap(SENTENCE_END::splitAsStream)
+                .filter(sentence -> WORD.matcher(sentence).results().count() > WORDS_OF_A_SENTENCE)
+                .map(sentence -> sentence.strip().replaceAll("\\s+", " "))
+                .toList();
+    }
+
+    private static List<String> found(String words, Map<String, String> texts) {
+        Pattern pattern = Pattern.compile("(?i)\\b(?:" + words.replace(" ", "\\s+") + ")\\b");
+        List<String> found = new ArrayList<>();
+        texts.forEach((name, text) -> pattern.matcher(text)
+                .results()
+                .forEach(match -> found.add(name + ": "
+                        + text.substring(Math.max(0, match.start() - 50), Math.min(text.length(), match.end() + 30))
+                                .replaceAll("\\s+", " "))));
+        return found;
+    }
+
+    @Test
+    void should_have_short_sentences() {
+        List<String> tooLong = new ArrayList<>();
+        PAGES.forEach(
+                (page, prose) -> longSentences(prose).forEach(sentence -> tooLong.add("\n" + page + ": " + sentence)));
+        assertThat(tooLong.size())
+                .as("sentences of more than 25 words: %s\n", tooLong)
+                .isLessThanOrEqualTo(LONG_SENTENCES);
+    }
+
+    /**
+     * @param words that have a better one
+     * @param instead the better one
+     * @param pages the most uses on pages
+     * @param texts the most uses in texts
+     */
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', textBlock = """
+            waiting|waits ; delayed, of a message ; 242 ; 11
+            pending ; delayed ; 31 ; 0
+            in flight|in-flight|under way|being delivered|being worked on ; leased ; 81 ; 5
+            hold|holds|held|holding ; lease, pause, or park ; 128 ; 14
+            holder|holders ; the lease's owner ; 1 ; 0
+            waiter|waiters ; idle consumer ; 26 ; 3
+            listener|listeners|who listens|nobody listens ; consumer ; 5 ; 3
+            settle|settles|settled|settling ; acknowledge, retry, release, or dead-letter ; 6 ; 0
+            negativeAcknowledge ; retry, or release ; 0 ; 0
+            give back|gives back|given back|gave back|return|returned to the queue ; release ; 12 ; 0
+            bury|buries|buried|burial ; dead-letter ; 1 ; 0
+            drop|drops|dropped ; give up, or cancel ; 65 ; 8
+            discard|discards|discarded|clear away ; purge ; 0 ; 0
+            forget|forgets|forgotten ; purge, or remove ; 13 ; 1
+            storm|storms ; burst ; 2 ; 0
+            job|jobs|repeatable job ; run, of a recurring schedule ; 36 ; 6
+            tells|told|is told ; shows, reports, returns ; 67 ; 6
+            look|looks|looked|looking ; get, list, read ; 151 ; 14
+            hears|heard ; receives ; 3 ; 1
+            somebody|nobody|whoever|anybody ; a thing with a name, or you ; 151 ; 7
+            what waits|what is due|what looks|what acts|who comes ; a noun ; 42 ; 0
+            as ever|all the same|at the most|besides|tries on|goes on by itself|meanwhile ; the plain English for it ; 76 ; 5
+            stands here|stands on|stands behind|stands beside ; is ; 5 ; 0
+            beside it|beside them|beside ours ; with ; 13 ; 0
+            mend|mends|mended ; repair, or fix ; 9 ; 0
+            for people|are some|as they are ; a plain phrase ; 22 ; 1
+            door|doors|room|ear|laboratory|laboratory's book ; the thing itself ; 9 ; 2
+            floor|floors ; baseline of a measurement, layer of the code ; 48 ; 1
+            """)
+    void should_have_one_word_for_each_thing(String words, String instead, int pages, int texts) {
+        check(words, instead, pages, texts);
+    }
+
+    private static void check(String words, String instead, int pages, int texts) {
+        List<String> onPages = found(words, PAGES);
+        List<String> inTexts = found(words, TEXTS);
+        assertThat(List.of(onPages.size(), inTexts.size()))
+                .as(
+                        "uses of '%s' (better: %s):\n%s\n%s",
+                        words, instead, String.join("\n", onPages), String.join("\n", inTexts))
+                .satisfies(counts -> assertThat(counts.get(0)).as("pages").isLessThanOrEqualTo(pages))
+                .satisfies(counts -> assertThat(counts.get(1)).as("texts").isLessThanOrEqualTo(texts));
+    }
+
+    @Test
+    void should_read_pages_and_texts() {
+        assertThat(PAGES).hasSizeGreaterThan(30).containsKeys("README.md", "docs/recipes.md");
+        assertThat(TEXTS.toString()).contains("overdue", "dead letter").hasSizeGreaterThan(10_000);
+    }
+
+    @Test
+    void should_notice_long_sentences_and_words() {
+        String twenty = "one two three four five ".repeat(4);
+        assertThat(longSentences(twenty + twenty + ". Short.\n\n" + twenty + "\n- " + twenty))
+                .hasSize(1);
+        assertThat(found("in flight", Map.of("page", "A message in\nflight.", "other", "inflight")))
+                .hasSize(1);
+        assertThat(prose(List.of("See `in flight`, [what](in-flight.md)", "    mvn")))
+                .isEqualTo("See code, what\n");
+    }
+}
