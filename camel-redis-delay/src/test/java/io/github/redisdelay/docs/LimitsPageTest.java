@@ -26,9 +26,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Each limit of the page is that of the code. */
 class LimitsPageTest {
 
-    private static final Pattern ROW = Pattern.compile("(?m)^\\| [^|]+ \\| ([^|]+) \\| [^|]*\\| `([\\w.]+)\\.(\\w+)` \\|$");
+    private static final Pattern ROW =
+            Pattern.compile("(?m)^\\| [^|]+ \\| ([^|]+) \\| [^|]*\\| `([\\w.]+)\\.(\\w+)` \\|$");
     /** Such as {@code 0 to 9}, {@code 1 MiB}, {@code until the year 2255}. */
-    private static final Pattern VALUE = Pattern.compile("(?:0 to |until the )?(year )?(\\d[\\d ]*)(?: (ms|s|days|MiB|[a-z].*))?");
+    private static final Pattern VALUE =
+            Pattern.compile("(?:0 to |until the )?(year )?(\\d[\\d ]*)(?: (ms|s|days|MiB|[a-z].*))?");
 
     static List<MatchResult> rows() throws IOException {
         return ROW.matcher(Files.readString(Block.ROOT.resolve("docs/limits.md")))

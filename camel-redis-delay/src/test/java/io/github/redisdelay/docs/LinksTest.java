@@ -38,7 +38,6 @@ class LinksTest {
     private static final Pattern HTML_ANCHOR = Pattern.compile("<a (?:id|name)=\"([^\"]+)\"");
     private static final Pattern ASCIIDOC_ANCHOR = Pattern.compile("\\[\\[([^\\],]+)|\\[#([^\\],.%]+)");
 
-
     static List<Path> pages() throws IOException {
         return Block.pages();
     }
