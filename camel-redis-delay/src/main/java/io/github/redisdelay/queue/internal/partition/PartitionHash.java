@@ -19,12 +19,14 @@ public final class PartitionHash {
 
     /**
      * The partition of a message: CRC16 of its id's bytes in UTF-8, modulo the number of partitions. An id that ends in {@code @}
-     * and 16 digits counts without these, as a run of a recurring schedule that was redriven stays where its dead letter was.
+     * and 16 digits, once or more often, counts without these, as a run of a recurring schedule that was redriven stays where its
+     * dead letter was.
      */
     public static int of(String id, int partitions) {
         DeadLetterId run = DeadLetterId.parse(id);
-        String counts = run != null && run.time().length() == 16 ? run.messageId() : id;
-        return ClusterSlot.crc16(0, counts.getBytes(StandardCharsets.UTF_8)) % partitions;
+        return run != null && run.time().length() == 16
+                ? of(run.messageId(), partitions)
+                : ClusterSlot.crc16(0, id.getBytes(StandardCharsets.UTF_8)) % partitions;
     }
 
     /** The partition of a dead letter: that of its message, so it stays there when it is given up or redriven. */

@@ -62,6 +62,9 @@ class PartitionHashTest {
         assertThat(PartitionHash.of("order-4711@1700000000000000", 64)).isEqualTo(ORDER_4711 % 64);
         assertThat(PartitionHash.ofDeadLetter("order-4711@1700000000000000@1700000000000001", 64))
                 .isEqualTo(ORDER_4711 % 64);
+        // The schedule's own id may look like that.
+        assertThat(PartitionHash.of("order-4711@1700000000000000@1700000000000001", 64))
+                .isEqualTo(ORDER_4711 % 64);
         assertThat(PartitionHash.of("job@1", 64)).isNotEqualTo(PartitionHash.of("job@2", 64));
     }
 
