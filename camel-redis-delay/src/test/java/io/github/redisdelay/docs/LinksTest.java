@@ -61,7 +61,8 @@ class LinksTest {
         "docs/architecture.md, 15000",
         "docs/best-practices.md, 8000",
         "docs/limits.md, 8000",
-        "docs/performance.md, 8000"
+        "docs/performance.md, 8000",
+        "docs/reliability.md, 12000"
     })
     void should_be_short(String page, int characters) throws IOException {
         assertThat(Files.readString(Block.ROOT.resolve(page))).hasSizeLessThanOrEqualTo(characters);
