@@ -29,8 +29,8 @@ import java.util.stream.Stream;
  *
  * <p>A rule is a grid of equal intervals, or a cron expression in a time zone. The expression has the five fields of crontab
  * (minute, hour, day of the month, month, day of the week), or six with the second first. Fields have numbers, names ({@code
- * JAN}, {@code MON}), lists, ranges and steps. Days of the month also have {@code 15W} (the weekday nearest to the 15th, up to
- * 27W), and alone {@code L} (the last day), {@code L-3} and {@code LW} (the last weekday). Days of the week, of which 0 and 7
+ * JAN}, {@code MON}), lists, ranges and steps. Days of the month also have, alone, {@code 15W} (the weekday nearest to the 15th,
+ * up to 27W), {@code L} (the last day), {@code L-3} and {@code LW} (the last weekday). Days of the week, of which 0 and 7
  * are Sunday, also have {@code MON#1} (the first Monday) and {@code FRIL} (the last Friday).
  *
  * <p>Where five fields restrict both the day of the month and the day of the week, either is enough, as in crontab. Refused are
@@ -55,7 +55,7 @@ public final class Schedule {
     private static final int SECOND = 1_000_000;
 
     /** Days of the month that the library takes for others, or fails at in some months. */
-    private static final Pattern NO_DAYS = Pattern.compile(".*(2[89]|3\\d)W.*|.*L.*,.*|.*,.*L.*");
+    private static final Pattern NO_DAYS = Pattern.compile(".*(2[89]|3\\d)W|.*[LW].*,.*|.*,.*[LW].*");
 
     /** The rules that were read, by their texts. To read a cron expression takes 0.1 ms or more, and each run needs its rule thrice. */
     private static final Map<String, Schedule> READ = new ConcurrentHashMap<>();
@@ -149,7 +149,7 @@ public final class Schedule {
             throw unusable(
                     expression,
                     "has the day of the month " + ShownId.of(days)
-                            + ": L, L-3 and LW stand alone, and W goes with 1 to 27; LW is the last weekday",
+                            + ": L, L-3, LW and 15W stand alone, and W goes with 1 to 27; LW is the last weekday",
                     null);
         }
         ExecutionTime times;

@@ -240,11 +240,13 @@ class ScheduleTest {
                 "0 0 */10 * MON | restricts the day of the month and the day of the week",
                 "0 0 1-7 * */2  | restricts the day of the month and the day of the week",
                 "0 0 */2 * */2  | restricts the day of the month and the day of the week",
-                "0 9 29W * *    | has the day of the month 29W: L, L-3 and LW stand alone, and W goes with 1 to 27",
+                "0 9 29W * *    | has the day of the month 29W: L, L-3, LW and 15W stand alone, and W goes with 1 to 27",
                 "0 8 31W * *    | has the day of the month 31W",
                 "0 0 28W * *    | has the day of the month 28W",
                 "0 0 L,15 * *   | has the day of the month L,15",
                 "0 0 15,L * *   | has the day of the month 15,L",
+                "0 8 15W,20 * * | has the day of the month 15W,20",
+                "0 8 1,15W * *  | has the day of the month 1,15W",
                 "0 0 0 LW,1 * * | has the day of the month LW,1"
             })
     void should_say_what_is_wrong_with_an_expression(String expression, String why) {
