@@ -286,8 +286,10 @@ class ConsumersIT {
         await().until(() -> queue.admin().stats().join().leased() == 0);
         standing.stop(true);
         other.stop(true);
-        assertThat(begun.get()).as("messages of the one that stands still").isGreaterThanOrEqualTo(100);
-        return lateness.stream().sorted().toList().get(groups * each * 999 / 1000 - 1);
+        // On a busy machine the other one may take nearly all: then none stood still, and the round says nothing.
+        return begun.get() < 100
+                ? Duration.ofDays(1)
+                : lateness.stream().sorted().toList().get(groups * each * 999 / 1000 - 1);
     }
 
     @Test
