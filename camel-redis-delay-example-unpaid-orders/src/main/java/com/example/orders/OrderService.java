@@ -43,7 +43,7 @@ public class OrderService {
 
     /** Reports the state of the message without changing it: delayed, leased or none. */
     public String message(String id) {
-        return call("get", id, "CamelRedisDelayMessageState");
+        return call("get", id, "CamelRedisDelayState");
     }
 
     /** The route calls it when an order is due. A message may come twice: the second time changes nothing. */

@@ -228,6 +228,7 @@ class DocumentationTest {
                 "extensions/camel-redis-delay-test",
                 "camel-redis-delay-example",
                 "camel-redis-delay-example-spring-boot",
+                "camel-redis-delay-example-unpaid-orders",
                 "verification/camel-redis-delay-benchmark")) {
             collect(files, ROOT.resolve(module).resolve("src"));
         }

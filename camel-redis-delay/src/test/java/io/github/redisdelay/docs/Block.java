@@ -51,14 +51,17 @@ record Block(String page, int line, String language, String code) {
             "docs/spring-boot.md",
             "docs/testing.md",
             "docs/tools.md",
+            "docs/unpaid-orders.md",
+            "docs/unpaid-orders.zh-CN.md",
             "docs/versions.md",
+            "llms.txt",
             "camel-redis-delay/src/main/docs/redis-delay-component.adoc");
 
     private static final Pattern MARKDOWN = Pattern.compile("\\s*(?:```|~~~)(\\S*)");
     private static final List<String> ASCIIDOC = List.of("----", "....");
     private static final Pattern ASCIIDOC_LANGUAGE = Pattern.compile("\\[source(?:,(\\w+))?.*]");
 
-    /** Each Markdown and AsciiDoc file of the checkout, but for what a build has made. */
+    /** Each Markdown and AsciiDoc file of the checkout, and llms.txt, but for what a build has made. */
     static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>();
         Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
@@ -71,7 +74,7 @@ record Block(String page, int line, String language, String code) {
 
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (file.toString().matches(".*\\.(md|adoc)")) {
+                if (file.toString().matches(".*(\\.(md|adoc)|llms\\.txt)")) {
                     pages.add(file);
                 }
                 return FileVisitResult.CONTINUE;
@@ -159,7 +162,8 @@ record Block(String page, int line, String language, String code) {
     boolean isQuoted() {
         return language.equals("java")
                 && (page.equals(CONSOLE)
-                        || begins("import ", "@", "class ", "public ", "protected ", "private ", "static "));
+                        || begins(
+                                "package ", "import ", "@", "class ", "public ", "protected ", "private ", "static "));
     }
 
     /** Tells whether it is a route, or several, in any of Camel's languages. */

@@ -68,6 +68,8 @@ class PagesIT {
             Pattern.compile("message '(?<id>.+)' of queue '(?<queue>.+)', attempt 1 of 10"
                     + " failed on route '(?<route>.+)', again in 10 s: ConnectException: (?<failure>.+)");
 
+    private static final String UNPAID_ORDERS = "docs/unpaid-orders.";
+
     private static final String GUIDE = "docs/migration.md";
 
     private static final Pattern TRANSITION = Pattern.compile("(?m)^    (\\S+) --> (\\S+?)(?:: .+)?$");
@@ -127,6 +129,13 @@ class PagesIT {
                     .isNotEmpty();
         } else if (block.language().equals("java")) {
             run(block);
+        } else if (block.page().startsWith(UNPAID_ORDERS)
+                && block.begins("{", "camel_redis_delay_", "curl ", "spring:\n  data:", "sequenceDiagram\n")) {
+            // UnpaidOrdersPageIT sends the commands and gets these answers; the file is that of its module.
+            assertThat(block.code()).as(block.toString()).isNotBlank();
+        } else if (block.begins("spring:\n  redis:\n    redisson:\n      config: |\n")) {
+            Config.fromYAML(
+                    block.code().substring(block.code().indexOf('|') + 2).stripIndent());
         } else if (block.language().equals("xml")
                 && block.begins("<dependency>", "<dependencyManagement>", "<project ")) {
             dependencies(block);
@@ -238,7 +247,7 @@ class PagesIT {
                                 "<groupId>io.github.redisdelay</groupId><artifactId>("
                                         + String.join("|", sources.modules()) + ")</artifactId><version>"
                                         + Pattern.quote(sources.versionOfPages())
-                                        + "</version>(<scope>test</scope>|(?<=-bom.{1,80})<type>pom</type><scope>import</scope>)?");
+                                        + "</version>(<scope>(?:test|runtime)</scope>|(?<=-bom.{1,80})<type>pom</type><scope>import</scope>)?");
             } else {
                 // Whoever reads the page has it in all scopes.
                 assertThat(sources.dependencies().stream()

@@ -20,6 +20,7 @@ final class ShellCheck {
             "verify",
             "install",
             "exec:java",
+            "spring-boot:run",
             "dependency:copy-dependencies",
             "spotless:apply");
 

@@ -6,22 +6,36 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Test;
+import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The README says the same in each language, as far as that can be seen without reading it: code, commands, names,
- * figures and links. Its sentences and their order may differ.
+ * The README, and each page that is translated, says the same in each language, as far as that can be seen without reading
+ * it: code, commands, names, figures and links. Its sentences and their order may differ.
  */
 class TranslatedReadmeTest {
 
     private static final String ENGLISH = "README.md";
     private static final String CHINESE = "README.zh-CN.md";
+    private static final String TRANSLATION = ".zh-CN.md";
+
+    /** The sections of a page that is translated in part. */
+    private static final Map<String, List<String>> TRANSLATED = Map.of(
+            "docs/migration.md",
+            List.of(
+                    "## What you need",
+                    "### A job pool with buckets and ready lists",
+                    "## The plan",
+                    "## The way back"));
+
+    /** For readers of Chinese alone. */
+    private static final Pattern CHINESE_ONLY = Pattern.compile("(?ms)^## 你可能在找$.*?(?=^## )");
 
     /** A text for readers begins here: a comment of a program, a comment of a shell, a label of a picture. */
     private static final Pattern FOR_READERS = Pattern.compile("(?m)(?:^|\\s+)(?://|#) .*$|(?<= --> \\S{1,20}): .*$");
@@ -35,15 +49,46 @@ class TranslatedReadmeTest {
 
     private static final Pattern NUMBER = Pattern.compile("\\d+(?:[.:]\\d+)*");
 
-    @Test
-    void should_say_the_same_in_both_languages() throws IOException {
-        compare(read(ENGLISH), read(CHINESE));
+    static List<String> translated() throws IOException {
+        return Block.pages().stream()
+                .map(page -> Block.ROOT.relativize(page).toString())
+                .filter(page -> page.endsWith(TRANSLATION))
+                .map(page -> page.replace(TRANSLATION, ".md"))
+                .toList();
     }
 
-    @Test
-    void should_link_each_language_to_the_other() throws IOException {
-        assertThat(read(ENGLISH).lines().limit(5)).contains("English | [简体中文](" + CHINESE + ")");
-        assertThat(read(CHINESE).lines().limit(5)).contains("[English](" + ENGLISH + ") | 简体中文");
+    @ParameterizedTest
+    @MethodSource("translated")
+    void should_say_the_same_in_both_languages(String page) throws IOException {
+        String english = read(page);
+        String translated = TRANSLATED.containsKey(page)
+                ? TRANSLATED.get(page).stream()
+                        .map(heading -> section(english, heading))
+                        .collect(Collectors.joining())
+                : english;
+        compare(translated, read(translation(page)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("translated")
+    void should_link_each_language_to_the_other(String page) throws IOException {
+        String name = page.replaceAll(".*/", "");
+        assertThat(read(page).lines().limit(5)).contains("English | [简体中文](" + translation(name) + ")");
+        assertThat(read(translation(page)).lines().limit(5)).contains("[English](" + name + ") | 简体中文");
+    }
+
+    private static String section(String page, String heading) {
+        int level = heading.indexOf(' ');
+        return Pattern.compile("(?ms)^" + heading + "$.*?(?=^#{2," + level + "} )")
+                .matcher(page)
+                .results()
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no section " + heading))
+                .group();
+    }
+
+    private static String translation(String page) {
+        return page.replace(".md", TRANSLATION);
     }
 
     @ParameterizedTest
@@ -74,7 +119,8 @@ class TranslatedReadmeTest {
         return Files.readString(Block.ROOT.resolve(page));
     }
 
-    private static void compare(String english, String chinese) {
+    private static void compare(String english, String translation) {
+        String chinese = CHINESE_ONLY.matcher(translation).replaceAll("");
         assertThat(code(chinese)).as("blocks of code").isEqualTo(code(english));
         String one = FENCED.matcher(english).replaceAll("");
         String other = FENCED.matcher(chinese).replaceAll("");
@@ -93,9 +139,10 @@ class TranslatedReadmeTest {
     }
 
     private static List<String> links(String text) {
-        List<String> links = new ArrayList<>(all(TARGET, text));
-        links.removeAll(List.of(ENGLISH, CHINESE));
-        return links;
+        return all(TARGET, text).stream()
+                .map(link -> link.replace(TRANSLATION, ".md"))
+                .filter(link -> !link.equals("migration.md")) // from one of its sections to another one
+                .toList();
     }
 
     /** The numbers of each table that has some, in their order. */
