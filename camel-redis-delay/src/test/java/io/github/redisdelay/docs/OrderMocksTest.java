@@ -62,8 +62,8 @@ class OrderMocksTest extends CamelTestSupport {
 
     @Test
     void anOrderIsScheduledForHalfAnHour() throws Exception {
-        AdviceWith.adviceWith(context, "order-placed", advice -> advice.weaveAddLast()
-                .to("mock:scheduled"));
+        AdviceWith.adviceWith(
+                context, "order-placed", advice -> advice.weaveAddLast().to("mock:scheduled"));
         AdviceWith.adviceWith(context, "close-unpaid", advice -> advice.replaceFromWith("direct:due"));
         AdviceWith.adviceWith(context, "close-unpaid", advice -> advice.weaveByToUri("bean:closeIfUnpaid")
                 .remove());

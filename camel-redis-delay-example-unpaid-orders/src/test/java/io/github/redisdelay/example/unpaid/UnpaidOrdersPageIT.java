@@ -26,6 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.autoconfigure.actuate.observability.AutoConfigureObservability;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -35,12 +36,12 @@ import org.springframework.test.context.DynamicPropertySource;
 
 /** The files of {@code docs/unpaid-orders.md}, and of its translation, are those of this module; its commands get its answers. */
 @SpringBootTest(classes = OrdersApplication.class, webEnvironment = WebEnvironment.RANDOM_PORT)
+@AutoConfigureObservability // Spring Boot leaves out Prometheus in tests
 @DirtiesContext
 class UnpaidOrdersPageIT {
 
     /** A path at the beginning of a line, and the next block. */
-    private static final Pattern FILE =
-            Pattern.compile("(?m)^`([^`]+\\.(?:xml|yml|java))`(?:(?!```)[^`]|`[^`])*```\\w+\\n");
+    private static final Pattern FILE = Pattern.compile("(?m)^`((?:pom|src/)[^`]+)`(?:(?!```)[^`]|`[^`])*```\\w+\\n");
 
     private static final Pattern COMMAND = Pattern.compile("```sh\\n(curl .*)\\n```\\s+```(\\w+)\\n(.*)\\n```");
     private static final Pattern CURL =
