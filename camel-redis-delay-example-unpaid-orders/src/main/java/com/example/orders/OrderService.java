@@ -38,12 +38,12 @@ public class OrderService {
 
     /** Cancels the message of an order. Returns its state before: delayed, leased or none. */
     public String cancel(String id) {
-        return call("cancel", id, "CamelRedisDelayPreviousState");
+        return call("redis-delay:orders?operation=cancel", id, "CamelRedisDelayPreviousState");
     }
 
     /** Reports the state of the message without changing it: delayed, leased or none. */
     public String message(String id) {
-        return call("get", id, "CamelRedisDelayState");
+        return call("redis-delay:orders?operation=get", id, "CamelRedisDelayState");
     }
 
     /** The route calls it when an order is due. A message may come twice: the second time changes nothing. */
@@ -53,11 +53,12 @@ public class OrderService {
         }
     }
 
-    private String call(String operation, String id, String answer) {
-        Exchange reply = producer.request("redis-delay:orders?operation=" + operation, exchange -> exchange.getMessage()
+    private String call(String uri, String id, String answer) {
+        Exchange reply = producer.request(
+                uri, exchange -> exchange.getMessage()
                 .setHeader("CamelRedisDelayScheduleId", id));
         if (reply.getException() != null) { // request() does not throw it
-            throw new CamelExecutionException(operation + " of " + id, reply, reply.getException());
+            throw new CamelExecutionException(uri + " of " + id, reply, reply.getException());
         }
         return reply.getMessage().getHeader(answer, String.class);
     }

@@ -64,9 +64,10 @@ class OrderMocksTest extends CamelTestSupport {
     void anOrderIsScheduledForHalfAnHour() throws Exception {
         AdviceWith.adviceWith(
                 context, "order-placed", advice -> advice.weaveAddLast().to("mock:scheduled"));
-        AdviceWith.adviceWith(context, "close-unpaid", advice -> advice.replaceFromWith("direct:due"));
-        AdviceWith.adviceWith(context, "close-unpaid", advice -> advice.weaveByToUri("bean:closeIfUnpaid")
-                .remove());
+        AdviceWith.adviceWith(context, "close-unpaid", advice -> {
+            advice.replaceFromWith("direct:due");
+            advice.weaveByToUri("bean:closeIfUnpaid").remove();
+        });
         context.start();
         MockEndpoint scheduled = getMockEndpoint("mock:scheduled");
         scheduled.expectedMessageCount(1);
