@@ -54,9 +54,8 @@ public class OrderService {
     }
 
     private String call(String uri, String id, String answer) {
-        Exchange reply = producer.request(
-                uri, exchange -> exchange.getMessage()
-                .setHeader("CamelRedisDelayScheduleId", id));
+        Exchange reply =
+                producer.request(uri, exchange -> exchange.getMessage().setHeader("CamelRedisDelayScheduleId", id));
         if (reply.getException() != null) { // request() does not throw it
             throw new CamelExecutionException(uri + " of " + id, reply, reply.getException());
         }

@@ -34,6 +34,7 @@ class ArchitecturePageTest {
     private static final Path EXTENSIONS = Path.of("../extensions");
     private static final Path VERIFICATION = Path.of("../verification");
     private static final Path EXAMPLE = Path.of("../camel-redis-delay-example-spring-boot/src");
+    private static final Path UNPAID_ORDERS = Path.of("../camel-redis-delay-example-unpaid-orders/src");
     private static final Path SCRIPTS = Path.of("src/main/resources/io/github/redisdelay/queue/lua");
 
     /** A class, or a member of one, in backticks. */
@@ -185,6 +186,7 @@ class ArchitecturePageTest {
         Set<String> others = files(TESTS);
         others.addAll(files(EXTENSIONS));
         others.addAll(files(EXAMPLE));
+        others.addAll(files(UNPAID_ORDERS));
         others.addAll(files(VERIFICATION));
         assertThat(found(QUOTED, Files.readString(CONTRIBUTING))
                         .map(match -> match.group(1))

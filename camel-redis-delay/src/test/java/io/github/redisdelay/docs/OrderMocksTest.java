@@ -66,7 +66,7 @@ class OrderMocksTest extends CamelTestSupport {
                 context, "order-placed", advice -> advice.weaveAddLast().to("mock:scheduled"));
         AdviceWith.adviceWith(context, "close-unpaid", advice -> {
             advice.replaceFromWith("direct:due");
-            advice.weaveByToUri("bean:closeIfUnpaid").remove();
+            advice.weaveByToUri("bean:closeIfUnpaid").replace().to("mock:closeIfUnpaid");
         });
         context.start();
         MockEndpoint scheduled = getMockEndpoint("mock:scheduled");

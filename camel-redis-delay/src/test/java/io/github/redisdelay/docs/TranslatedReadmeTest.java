@@ -38,7 +38,8 @@ class TranslatedReadmeTest {
     private static final Pattern CHINESE_ONLY = Pattern.compile("(?ms)^## 你可能在找$.*?(?=^## )");
 
     /** A text for readers begins here: a comment of a program, a comment of a shell, a label of a picture. */
-    private static final Pattern FOR_READERS = Pattern.compile("(?m)(?:^|\\s+)(?://|#) .*$|(?<= --> \\S{1,20}|>>\\w): .*$");
+    private static final Pattern FOR_READERS =
+            Pattern.compile("(?m)(?:^|\\s+)(?://|#) .*$|(?<= --> \\S{1,20}|>>\\w): .*$");
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^```.*?^```$");
     private static final Pattern TARGET = Pattern.compile("(?<=]\\()[^)#]+");
