@@ -19,6 +19,7 @@ package io.github.redisdelay.queue;
  * @param runsGivenUp how many runs of the schedule were given up; of a dead letter up to this one; 0 if it is none
  * @param lastRunMicros for which time of the rule the run was that ended last; for which the run is, of its dead letter and of
  *     one that was redriven; 0 if there is none
+ * @param newDueMicros the first time of a rule that was stored during the current run; else 0
  */
 public record MessageInfo(
         String id,
@@ -33,13 +34,17 @@ public record MessageInfo(
         String rule,
         long runMicros,
         int runsGivenUp,
-        long lastRunMicros) {
+        long lastRunMicros,
+        long newDueMicros) {
 
     /**
-     * The time of the rule for the run behind that one, later than a time in microseconds; -1 if it is no recurring schedule, or
-     * its rule cannot be evaluated here.
+     * The time of the rule for the run behind that one, if no new rule came meanwhile later than a time in microseconds; -1 if it
+     * is no recurring schedule, or its rule cannot be evaluated here.
      */
     public long nextRunMicros(long nowMicros) {
+        if (newDueMicros > 0) {
+            return newDueMicros;
+        }
         try {
             return rule == null ? -1 : Schedule.parse(rule).next(runMicros, Math.max(runMicros, nowMicros));
         } catch (RuntimeException e) {

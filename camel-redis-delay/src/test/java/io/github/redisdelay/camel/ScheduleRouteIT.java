@@ -294,6 +294,15 @@ class ScheduleRouteIT extends CamelRedisIT {
                         .getException())
                 .hasMessageContaining("is declared by a route")
                 .hasMessageContaining("pause the queue");
+        send(uri + "?delay=1h", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "other"));
+        assertThat(send(
+                                uri + "?operation=cancel",
+                                null,
+                                Map.of(RedisDelayConstants.SCHEDULE_ID, List.of("other", queue)))
+                        .getException())
+                .hasMessageContaining("is declared by a route");
+        await().untilAsserted(() -> assertThat(stats().delayed()).isEqualTo(2));
+        send(uri + "?operation=cancel", null, Map.of(RedisDelayConstants.SCHEDULE_ID, "other"));
         await().untilAsserted(() -> assertThat(stats().delayed()).isEqualTo(1));
         RouteBuilder second = new RouteBuilder() {
             @Override

@@ -356,6 +356,7 @@ class RecurringIT extends RealQueueIT {
         ClaimedDelivery run = run(Duration.ZERO);
         assertThat(run.rule()).isEqualTo("every 24h");
         assertThat(run.nextRunMicros()).isEqualTo(first);
+        assertThat(info().nextRunMicros(run.nowMicros())).isEqualTo(first);
         end(run, new Settlement.Retry(Duration.ofMinutes(1), bytes("failure")));
         ClaimedDelivery second = run(Duration.ofMinutes(2));
         end(second, Settlement.ACKNOWLEDGE);

@@ -95,14 +95,14 @@ public record ManageOperations(
         boolean dead = isDead() || operation == RedisDelayOperation.PURGE;
         DueTime time = operation == RedisDelayOperation.RESCHEDULE ? dueTime(exchange.getMessage()) : null;
         boolean moving = time != null || operation == RedisDelayOperation.PROMOTE;
+        if (operation == RedisDelayOperation.CANCEL && !dead) {
+            ids.ids().stream().filter(declared).findFirst().ifPresent(id -> {
+                throw new IllegalArgumentException("schedule '" + OptionValues.shown(id)
+                        + "' is declared by a route: pause the queue, or remove cron and every from the route");
+            });
+        }
         Function<String, Submission<ChangeResult>> call = id -> switch (operation) {
-            case CANCEL -> {
-                if (!dead && declared.test(id)) {
-                    throw new IllegalArgumentException("schedule '" + OptionValues.shown(id)
-                            + "' is declared by a route: pause the queue, or remove cron and every from the route");
-                }
-                yield counted(cancel(target, id, exchange), MessageState.LEASED, Event.CANCELLED);
-            }
+            case CANCEL -> counted(cancel(target, id, exchange), MessageState.LEASED, Event.CANCELLED);
             case RESCHEDULE -> target.reschedule(id, time);
             case PROMOTE -> counted(target.promote(id), MessageState.DELAYED, Event.PROMOTED);
             default -> cancel(queue.deadLetters(), id, exchange); // PURGE

@@ -125,7 +125,8 @@ public final class MessageRows {
                 record.rule(),
                 record.firstDueMicros(),
                 record.runsGivenUp(),
-                record.lastRunMicros());
+                record.lastRunMicros(),
+                record.newDueMicros());
     }
 
     private static String text(Object bytes) {

@@ -73,6 +73,7 @@ class DiagnosisTest {
                 null,
                 due,
                 0,
+                0,
                 0);
     }
 
