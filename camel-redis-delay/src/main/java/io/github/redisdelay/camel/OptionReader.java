@@ -218,6 +218,12 @@ public record OptionReader(RedisDelayConfiguration options) {
         RetryPolicy retries = retries();
         Schedule rule = rule();
         String id = rule == null ? null : scheduleId(queue);
+        String alone = own.contains("scheduleId") ? "scheduleId" : own.contains("timeZone") ? "timeZone" : null;
+        if (rule == null && alone != null) {
+            throw new IllegalArgumentException(
+                    "option '" + alone + "' belongs to a recurring schedule, and this consumer"
+                            + " declares none: set 'every' or 'cron', too, or leave it out");
+        }
         return new ConsumerSettings(
                 deadLetters,
                 claims(),

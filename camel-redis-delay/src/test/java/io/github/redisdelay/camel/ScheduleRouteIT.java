@@ -27,6 +27,8 @@ import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RMap;
 import org.redisson.client.codec.ByteArrayCodec;
 
@@ -186,7 +188,9 @@ class ScheduleRouteIT extends CamelRedisIT {
     }
 
     private long count(String query) {
-        return send(uri + query, null, Map.of()).getMessage().getHeader(RedisDelayConstants.COUNT, Long.class);
+        Exchange sent = send(uri + query, null, Map.of());
+        assertThat(sent.getException()).isNull();
+        return sent.getMessage().getHeader(RedisDelayConstants.COUNT, Long.class);
     }
 
     @Test
@@ -283,6 +287,15 @@ class ScheduleRouteIT extends CamelRedisIT {
         assertThatThrownBy(() -> start(consume("?every=1h&scheduleId=" + "x".repeat(240), this::take)))
                 .hasStackTraceContaining("option 'scheduleId': message id 'x")
                 .hasStackTraceContaining("has 240 bytes: it must have 1 to 239 bytes");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"scheduleId=nightly", "timeZone=Europe/Berlin"})
+    void should_refuse_what_only_a_schedule_has_where_none_is_declared(String option) {
+        assertThatThrownBy(() -> start(consume("?" + option, this::take)))
+                .hasStackTraceContaining(
+                        "option '" + option.replaceAll("=.*", "") + "' belongs to a recurring schedule")
+                .hasStackTraceContaining("set 'every' or 'cron'");
     }
 
     @Test
