@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
  */
 class BudgetTest {
 
-    private static final Size JAVA = new Size(17_100, 585_000);
-    private static final Size LUA = new Size(1_733, 59_400);
+    private static final Size JAVA = new Size(17_430, 596_500);
+    private static final Size LUA = new Size(2_013, 73_300);
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */

@@ -101,6 +101,13 @@ public interface DelayQueue {
      */
     DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener);
 
+    /**
+     * The messages of a group.
+     *
+     * @param name 1 to {@value ScheduleRequest#MAX_GROUP_BYTES} bytes of UTF-8 without control characters
+     */
+    MessageGroup group(String name);
+
     /** The operations on all messages of the queue, and its figures. */
     QueueAdmin admin();
 }

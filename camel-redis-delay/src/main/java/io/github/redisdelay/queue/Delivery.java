@@ -42,6 +42,11 @@ public interface Delivery {
     /** The message's priority, 0 to {@value ScheduleRequest#MAX_PRIORITY}; of a dead letter, the one it had. */
     int priority();
 
+    /** The message's group; null if it has none. Of a dead letter, the one it had. */
+    default String group() {
+        return null;
+    }
+
     /** The time when the message was scheduled, in microseconds since the epoch by the Redis server's clock. */
     long scheduledMicros();
 

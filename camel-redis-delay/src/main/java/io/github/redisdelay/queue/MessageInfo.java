@@ -5,7 +5,7 @@ package io.github.redisdelay.queue;
  * The facts that a queue knows of a message, apart from its body.
  *
  * @param id the message's id
- * @param state {@link MessageState#DELAYED} or {@link MessageState#LEASED}
+ * @param state {@link MessageState#DELAYED}, {@link MessageState#PARKED} or {@link MessageState#LEASED}
  * @param dueMicros when it is or was due, in microseconds since the epoch by the Redis server's clock
  * @param leaseEndMicros the time when its lease expires, by the same clock; 0 if it is not leased
  * @param leaseOwner the name of the consumer that has leased it (see {@link ConsumerOptions#name()}); empty if it is not leased
@@ -20,6 +20,7 @@ package io.github.redisdelay.queue;
  * @param lastRunMicros for which time of the rule the run was that ended last; for which the run is, of its dead letter and of
  *     one that was redriven; 0 if there is none
  * @param newDueMicros the first time of a rule that was stored during the current run; else 0
+ * @param group the group; null if there is none
  */
 public record MessageInfo(
         String id,
@@ -35,7 +36,8 @@ public record MessageInfo(
         long runMicros,
         int runsGivenUp,
         long lastRunMicros,
-        long newDueMicros) {
+        long newDueMicros,
+        String group) {
 
     /**
      * The time of the rule for the run behind that one, if no new rule came meanwhile later than a time in microseconds; -1 if it

@@ -5,6 +5,8 @@ package io.github.redisdelay.queue;
 public enum MessageState {
     /** Stored and waiting for its due time, or due and waiting for a consumer. */
     DELAYED,
+    /** Due, and held back: as many of its group as may be leased at a time stand before it. See {@link GroupLimit}. */
+    PARKED,
     /** Claimed by a consumer, under a lease. */
     LEASED,
     /** Not in the queue any more, and still a duplicate: finished less than its deduplication period ago. */

@@ -43,7 +43,8 @@ public interface QueueAdmin {
      * at leased ones in the order in which their leases end, and at those of the same microsecond in the order of the bytes of
      * their ids; or all in the opposite order.
      *
-     * @param state {@link MessageState#DELAYED} or {@link MessageState#LEASED}
+     * @param state {@link MessageState#DELAYED}, which has parked ones, too; {@link MessageState#PARKED} for these only, due or not;
+     *     or {@link MessageState#LEASED}
      * @param from where the page begins, and in which direction it goes on
      * @param limit how many at the most, 1 to {@value #MAX_PAGE}
      * @throws IllegalArgumentException if one of these is not possible, such as a cursor of another list
@@ -127,6 +128,19 @@ public interface QueueAdmin {
      * @throws IllegalArgumentException if the bounds are no such ones
      */
     CompletableFuture<Outlook> outlook(List<Long> boundsMicros);
+
+    /**
+     * Sets how many messages of a group may be leased at a time. A lower limit holds for what is claimed from then on.
+     *
+     * @return the limit before; if it is the same one, nothing was changed
+     */
+    CompletableFuture<GroupLimit> limitGroups(GroupLimit limit);
+
+    /**
+     * Shows groups with parked messages, at most ten, the one with the most first: those that the {@value #MAX_PAGE} parked messages
+     * with the earliest due times name most often.
+     */
+    CompletableFuture<List<GroupInfo>> groups();
 
     /**
      * Lists the consumers that were seen in the last day, also those that are suspended or full, and those that were killed. One

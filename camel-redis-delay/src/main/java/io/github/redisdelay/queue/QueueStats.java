@@ -6,7 +6,7 @@ package io.github.redisdelay.queue;
  *
  * @param timeMicros the Redis server's time, in microseconds since the epoch
  * @param delayed messages that are delayed, due ones included
- * @param overdue messages that are due and not claimed
+ * @param overdue messages that are due and not claimed, without parked ones
  * @param leased messages that are leased
  * @param dead dead letters
  * @param oldestOverdueMicros for how long the oldest overdue message has been due, in microseconds; 0 if there is none
@@ -21,6 +21,8 @@ package io.github.redisdelay.queue;
  *     behind, which {@link QueueAdmin#check()} mends; fewer if messages are lost
  * @param lostMicros when a consumer last found that Redis had lost what the queue held, in microseconds since the epoch by
  *     the Redis server's clock; 0 if none did in the last day
+ * @param parked messages that are due, and that their groups hold back
+ * @param oldestParkedMicros for how long the oldest of these has been due, in microseconds; 0 if there is none
  */
 public record QueueStats(
         long timeMicros,
@@ -34,7 +36,9 @@ public record QueueStats(
         long pausedMicros,
         long lastDueMicros,
         long stored,
-        long lostMicros) {
+        long lostMicros,
+        long parked,
+        long oldestParkedMicros) {
 
     /** Returns whether the queue is paused. */
     public boolean paused() {

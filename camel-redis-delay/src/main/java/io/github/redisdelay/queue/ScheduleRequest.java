@@ -18,6 +18,9 @@ public final class ScheduleRequest {
     /** The longest id, in bytes of UTF-8. */
     public static final int MAX_ID_BYTES = 256;
 
+    /** The longest name of a group, in bytes of UTF-8. */
+    public static final int MAX_GROUP_BYTES = 200;
+
     /** The longest id of a dead letter: a message's id, {@code @} and a time in microseconds. */
     public static final int MAX_DEAD_LETTER_ID_BYTES = MAX_ID_BYTES + 1 + 16;
 
@@ -32,6 +35,7 @@ public final class ScheduleRequest {
     private final int priority;
     private final long maximumQueueLength;
     private final Recurrence recurrence;
+    private final String group;
 
     /** The rule that makes it a recurring schedule, and when that was declared first. */
     private record Recurrence(Schedule schedule, long declaredMicros) {}
@@ -44,7 +48,12 @@ public final class ScheduleRequest {
             ClaimId supersedes,
             int priority,
             long maximumQueueLength,
-            Recurrence recurrence) {
+            Recurrence recurrence,
+            String group) {
+        if (group != null && priority > 0) {
+            throw new IllegalArgumentException("priority is " + priority + " and group is '" + ShownId.of(group)
+                    + "': a group has an order, which a priority breaks; leave out one of them");
+        }
         this.id = id;
         this.due = Objects.requireNonNull(due, "due");
         this.body = Objects.requireNonNull(body, "body");
@@ -53,6 +62,7 @@ public final class ScheduleRequest {
         this.priority = priority;
         this.maximumQueueLength = maximumQueueLength;
         this.recurrence = recurrence;
+        this.group = group;
     }
 
     /**
@@ -66,7 +76,7 @@ public final class ScheduleRequest {
         if (id != null) {
             checkId(id, MAX_ID_BYTES);
         }
-        return new ScheduleRequest(id, due, body, DuplicatePolicy.REJECT, null, 0, 0, null);
+        return new ScheduleRequest(id, due, body, DuplicatePolicy.REJECT, null, 0, 0, null, null);
     }
 
     /**
@@ -76,7 +86,8 @@ public final class ScheduleRequest {
     public ScheduleRequest withOnDuplicate(DuplicatePolicy policy) {
         return policy == onDuplicate
                 ? this
-                : new ScheduleRequest(id, due, body, policy, supersedes, priority, maximumQueueLength, recurrence);
+                : new ScheduleRequest(
+                        id, due, body, policy, supersedes, priority, maximumQueueLength, recurrence, group);
     }
 
     /**
@@ -88,7 +99,8 @@ public final class ScheduleRequest {
     public ScheduleRequest superseding(ClaimId claim) {
         return claim == supersedes
                 ? this
-                : new ScheduleRequest(id, due, body, onDuplicate, claim, priority, maximumQueueLength, recurrence);
+                : new ScheduleRequest(
+                        id, due, body, onDuplicate, claim, priority, maximumQueueLength, recurrence, group);
     }
 
     /** The same message with a priority, 0 to {@value #MAX_PRIORITY}: among due messages, the highest is delivered first. */
@@ -96,7 +108,8 @@ public final class ScheduleRequest {
         checkPriority(number);
         return number == priority
                 ? this
-                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, number, maximumQueueLength, recurrence);
+                : new ScheduleRequest(
+                        id, due, body, onDuplicate, supersedes, number, maximumQueueLength, recurrence, group);
     }
 
     /**
@@ -107,7 +120,19 @@ public final class ScheduleRequest {
         checkMaximumQueueLength(limit);
         return limit == maximumQueueLength
                 ? this
-                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, limit, recurrence);
+                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, limit, recurrence, group);
+    }
+
+    /**
+     * The same message in a group: at most so many of a group are leased at a time as the queue's {@link GroupLimit} says.
+     *
+     * @param name 1 to {@value #MAX_GROUP_BYTES} bytes of UTF-8 without control characters; null for none
+     * @throws IllegalArgumentException if the name is no such one, or the message has a priority
+     */
+    public ScheduleRequest withGroup(String name) {
+        String checked = name == null ? null : requireGroup(name);
+        return new ScheduleRequest(
+                id, due, body, onDuplicate, supersedes, priority, maximumQueueLength, recurrence, checked);
     }
 
     /**
@@ -137,7 +162,8 @@ public final class ScheduleRequest {
         }
         checkId(id, MAX_SCHEDULE_ID_BYTES);
         Recurrence made = new Recurrence(rule, declaredMicros);
-        return new ScheduleRequest(id, due, body, DuplicatePolicy.IGNORE, null, priority, maximumQueueLength, made);
+        return new ScheduleRequest(
+                id, due, body, DuplicatePolicy.IGNORE, null, priority, maximumQueueLength, made, group);
     }
 
     /** The rule of a recurring schedule, or null. */
@@ -148,6 +174,11 @@ public final class ScheduleRequest {
     /** When the recurring schedule was declared first; 0 for now. */
     public long declaredMicros() {
         return recurrence == null ? 0 : recurrence.declaredMicros;
+    }
+
+    /** The group, or null. */
+    public String group() {
+        return group;
     }
 
     public String id() {
@@ -205,6 +236,17 @@ public final class ScheduleRequest {
     }
 
     /**
+     * Checks the name of a group.
+     *
+     * @return the name
+     * @throws IllegalArgumentException saying what is wrong with it
+     */
+    public static String requireGroup(String name) {
+        checkText("group", name, MAX_GROUP_BYTES);
+        return name;
+    }
+
+    /**
      * Checks an id.
      *
      * @param maximum how many bytes it may have
@@ -212,23 +254,26 @@ public final class ScheduleRequest {
      * @throws IllegalArgumentException saying what is wrong with it
      */
     public static byte[] checkId(String id, int maximum) {
+        return checkText("message id", id, maximum);
+    }
+
+    private static byte[] checkText(String what, String id, int maximum) {
         byte[] bytes;
         try {
             ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(id));
             bytes = Arrays.copyOf(encoded.array(), encoded.limit());
         } catch (CharacterCodingException e) {
             throw new IllegalArgumentException(
-                    "message id '" + abbreviate(id) + "' has half of a surrogate pair: it cannot be written as UTF-8",
-                    e);
+                    what + " '" + abbreviate(id) + "' has half of a surrogate pair: it cannot be written as UTF-8", e);
         }
         if (bytes.length == 0 || bytes.length > maximum) {
-            throw new IllegalArgumentException("message id '" + abbreviate(id) + "' has " + bytes.length
+            throw new IllegalArgumentException(what + " '" + abbreviate(id) + "' has " + bytes.length
                     + " bytes: it must have 1 to " + maximum + " bytes of UTF-8");
         }
         for (int i = 0; i < id.length(); i++) {
             if (Character.isISOControl(id.charAt(i))) {
                 throw new IllegalArgumentException(
-                        "message id '" + ShownId.of(id) + "' has a control character at position " + i + ": remove it");
+                        what + " '" + ShownId.of(id) + "' has a control character at position " + i + ": remove it");
             }
         }
         return bytes;

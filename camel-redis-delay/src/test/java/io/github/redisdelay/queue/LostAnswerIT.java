@@ -461,7 +461,7 @@ class LostAnswerIT {
     }
 
     private void hostileHistory(long seed) {
-        RandomHistory history = new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 2, 2);
+        RandomHistory history = new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 2, 2, true);
         SimulatedNetwork network = history.network;
         Random random = history.random;
         int operations = 4 + random.nextInt(12);

@@ -78,7 +78,8 @@ class QueueModelIT {
     }
 
     private void run(long seed, Loss loss) {
-        RandomHistory history = new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 3, 6);
+        RandomHistory history =
+                new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 3, 6, loss == Loss.NOTHING);
         for (int step = 0; step < STEPS; step++) {
             int what = history.random.nextInt(20);
             if (what == 0) {

@@ -109,7 +109,7 @@ public final class FakeClaims implements ClaimCalls {
         return new ClaimReply.ClaimedMessage(
                 id,
                 id.getBytes(java.nio.charset.StandardCharsets.UTF_8),
-                new StoredBody(TIME - 10, new byte[0]),
+                new StoredBody(TIME - 10, new byte[0], null),
                 new StateRecord(
                         lostLeases,
                         lostLeases == 0 ? RedeliveryReason.NONE : RedeliveryReason.LEASE_EXPIRED,
@@ -121,7 +121,8 @@ public final class FakeClaims implements ClaimCalls {
                         null,
                         0,
                         0,
-                        0));
+                        0,
+                        null));
     }
 
     public static ClaimReply.ClaimedMessage[] messages(int from, int to) {

@@ -18,6 +18,8 @@ public final class StatsBuilder {
     private long lastDueMicros;
     private long stored;
     private long lostMicros;
+    private long parked;
+    private long oldestParkedMicros;
 
     public StatsBuilder timeMicros(long value) {
         timeMicros = value;
@@ -79,6 +81,16 @@ public final class StatsBuilder {
         return this;
     }
 
+    public StatsBuilder parked(long value) {
+        parked = value;
+        return this;
+    }
+
+    public StatsBuilder oldestParkedMicros(long value) {
+        oldestParkedMicros = value;
+        return this;
+    }
+
     public QueueStats build() {
         return new QueueStats(
                 timeMicros,
@@ -92,6 +104,8 @@ public final class StatsBuilder {
                 pausedMicros,
                 lastDueMicros,
                 stored,
-                lostMicros);
+                lostMicros,
+                parked,
+                oldestParkedMicros);
     }
 }

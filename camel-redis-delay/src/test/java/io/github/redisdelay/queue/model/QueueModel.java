@@ -18,8 +18,10 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -45,14 +47,26 @@ public final class QueueModel {
     private static final int DEAD = 16;
     /** Of a recurring schedule's. */
     private static final int RUN = 32;
+    /** Of a message with a group. */
+    private static final int GROUP = 64;
 
-    private record Message(long scheduled, long due, String body) {
+    private record Message(long scheduled, long due, String body, String group) {
+
+        /** The time of scheduling, as it is stored. */
+        long time() {
+            return group == null ? scheduled : -scheduled;
+        }
+
+        /** All that is stored behind the times. */
+        String rest() {
+            return group == null ? body : (char) group.length() + group + body;
+        }
 
         byte[] bytes() {
-            byte[] text = body.getBytes(StandardCharsets.ISO_8859_1);
+            byte[] text = rest().getBytes(StandardCharsets.ISO_8859_1);
             return ByteBuffer.allocate(16 + text.length)
                     .order(ByteOrder.LITTLE_ENDIAN)
-                    .putDouble(scheduled)
+                    .putDouble(time())
                     .putDouble(due)
                     .put(text)
                     .array();
@@ -66,6 +80,13 @@ public final class QueueModel {
 
     private record State(
             int attempts, int lost, int reason, int priority, String claim, long due, long firstDue, String failure) {
+
+        /** The same as it is stored for a message of a group, or of none. */
+        State of(String group) {
+            return group == null
+                    ? this
+                    : new State(attempts, lost, reason, priority + GROUP, claim, due, firstDue, group + "\n" + failure);
+        }
 
         byte[] bytes() {
             byte[] text = failure.getBytes(StandardCharsets.ISO_8859_1);
@@ -141,8 +162,14 @@ public final class QueueModel {
     private final TreeSet<Integer> priorities = new TreeSet<>(Comparator.reverseOrder());
     /** Since when it is paused; 0 if it is not. */
     private long paused;
-    /** True if it holds recurring schedules, or did since it was empty. */
-    private boolean schedules;
+    /** What the messages need that it holds, or did since it was empty, in the order in which that was noted. */
+    private final Set<String> needs = new LinkedHashSet<>();
+    /** Those that have a place in their group. */
+    private final Set<String> placed = new HashSet<>();
+    /** How many places a group has, 0 for any number; and whether a failed message keeps its one. */
+    private int places = 1;
+
+    private boolean strict = true;
     /** Null in the model of the dead letters themselves. */
     public final QueueModel dead;
 
@@ -159,6 +186,35 @@ public final class QueueModel {
         this.dead = dead;
     }
 
+    private String groupOf(String id) {
+        return messages.containsKey(id) ? messages.get(id).group : null;
+    }
+
+    /** Groups are noted by the first message of one. */
+    private boolean grouped() {
+        return needs.contains("groups=0.1");
+    }
+
+    /** What is delayed of groups and has no place: all but the first ones of each, as many as its free places. */
+    private Set<String> parked() {
+        Set<String> parked = new HashSet<>();
+        Map<String, Integer> free = new HashMap<>();
+        placed.forEach(id -> free.merge(groupOf(id), -1, Integer::sum));
+        for (String id : inOrder(delayed, w -> w.due)) {
+            if (groupOf(id) != null
+                    && !placed.contains(id)
+                    && free.merge(groupOf(id), -1, Integer::sum) + places < 0
+                    && places > 0) {
+                parked.add(id);
+            }
+        }
+        return parked;
+    }
+
+    private boolean gave(Set<String> groups, String id) {
+        return groupOf(id) != null && !groups.add(groupOf(id));
+    }
+
     /** The due time of the first waiting message; null if none waits. */
     private Long firstDue() {
         return dueTimes().stream().min(Comparator.naturalOrder()).orElse(null);
@@ -171,7 +227,7 @@ public final class QueueModel {
     }
 
     /** Calls those who are missing for what a call will make due, from how things are before it. */
-    private void cover(LuaScript script, List<Object[]> items, long time) {
+    private void cover(LuaScript script, List<Object[]> items, long time, boolean groups) {
         double earliest = Double.POSITIVE_INFINITY;
         Set<String> finished = new HashSet<>();
         for (int i = 0; i < items.size(); i++) {
@@ -180,7 +236,7 @@ public final class QueueModel {
             switch (script.command()) {
                 case "schedule" -> {
                     if (text(item[1]).startsWith("at recur")) {
-                        earliest = Math.min(earliest, Run.of(item[4]).later(time));
+                        earliest = Math.min(earliest, Run.of(behindGroup(item)).later(time));
                         continue;
                     }
                     double due = Long.parseLong(text(item[2]));
@@ -229,7 +285,37 @@ public final class QueueModel {
                 dead.waiters.cover(time, time);
             }
         }
-        coverEarlier(earliest, time);
+        if (!groups || script == LuaScript.SETTLE) {
+            coverEarlier(earliest, time);
+        }
+    }
+
+    /** Tells whether a redrive may move a dead letter. */
+    private boolean moves(Object[] item) {
+        return delayed.containsKey(text(item[0])) || holds(text(item[0]), (byte[]) item[1]);
+    }
+
+    /** Tells whether any of these deliveries ends and is one of a group. */
+    private boolean endsGrouped(List<Object[]> items) {
+        return items.stream()
+                .anyMatch(item -> !text(item[2]).equals("extend")
+                        && holds(text(item[0]), (byte[]) item[1])
+                        && groupOf(text(item[0])) != null
+                        && dead != null);
+    }
+
+    /** What stands behind the group in the last argument of a message to schedule. */
+    private static byte[] behindGroup(Object[] item) {
+        long length = option(List.of(text(item[1]).split(" ")), "group", 0);
+        return text(item[4]).substring((int) length).getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** Calls one for what is due earlier than before a call that has changed a group. */
+    private void coverAfter(Long before, long time) {
+        Long first = paused > 0 ? null : firstDue();
+        if (first != null && (before == null || first < before || before < time - WaitersModel.OVERDUE)) {
+            waiters.cover(first, time);
+        }
     }
 
     private static boolean hasLane(LuaScript script) {
@@ -287,7 +373,14 @@ public final class QueueModel {
         for (int i = head; i < arguments.length; i += width) {
             items.add(Arrays.copyOfRange(arguments, i, i + width));
         }
-        cover(script, items, time);
+        boolean groups = script != LuaScript.SETTLE && script != LuaScript.ACKNOWLEDGE && grouped()
+                || script == LuaScript.SCHEDULE
+                        && items.stream().anyMatch(item -> text(item[1]).contains(" group="))
+                || script == LuaScript.REDRIVE
+                        && items.stream().anyMatch(item -> dead.groupOf(text(item[0])) != null && dead.moves(item))
+                || script == LuaScript.SETTLE && endsGrouped(items);
+        Long before = firstDue();
+        cover(script, items, time, groups);
         ByteBuffer reply = ByteBuffer.allocate(8 + 9 * items.size()).order(ByteOrder.LITTLE_ENDIAN);
         reply.putDouble(time);
         switch (script.command()) {
@@ -305,7 +398,12 @@ public final class QueueModel {
             case "redrive" -> redrive(items, time, reply);
             default -> throw new IllegalArgumentException(script.toString());
         }
-        schedules &= script != LuaScript.CHANGE || !messages.isEmpty();
+        if (groups) {
+            coverAfter(before, time);
+        }
+        if (script == LuaScript.CHANGE && messages.isEmpty()) {
+            needs.clear();
+        }
         byte[] answer = reply.array();
         if (script == LuaScript.ACKNOWLEDGE && isAllDone(answer)) {
             answer = doubles(time);
@@ -325,10 +423,10 @@ public final class QueueModel {
 
     private Object look(LuaScript script, Object[] arguments, long time) {
         return switch (script.command()) {
-            case "get" -> get(text(arguments[0]));
+            case "get" -> get(text(arguments[0]), time);
             case "browse" ->
                 browse(
-                        text(arguments[0]).equals("leased"),
+                        text(arguments[0]),
                         Integer.parseInt(text(arguments[1])),
                         switch (text(arguments[2])) {
                             case "-inf" -> Long.MIN_VALUE;
@@ -354,10 +452,7 @@ public final class QueueModel {
                                 java.util.stream.Stream.of(consumer.getKey(), "no time " + consumer.getValue()))
                         .map(text -> text.getBytes(StandardCharsets.ISO_8859_1))
                         .toList();
-            case "repair" ->
-                text(arguments[0]).equals("index")
-                        ? List.of(doubles(time, messages.size(), 0), ascii("0"))
-                        : check(text(arguments[0]).equals("messages"), time);
+            case "repair" -> repair(text(arguments[0]), time);
             case "dead_letters" -> letters(text(arguments[0]), text(arguments[1]));
             case "stats" -> stats(time);
             case "outlook" -> outlook(time, Stream.of(arguments).mapToLong(bound -> Long.parseLong(text(bound))));
@@ -410,6 +505,8 @@ public final class QueueModel {
             boolean replaces = options.get(1).equals("replace");
             long limit = option(options, "limit", Long.MAX_VALUE);
             int priority = (int) option(options, "priority", 0);
+            int length = (int) option(options, "group", 0);
+            String group = length == 0 ? null : text(item[4]).substring(0, length);
             double due = Long.parseLong(text(item[2]));
             if (options.get(0).equals("after")) {
                 due = time + due + i;
@@ -441,7 +538,10 @@ public final class QueueModel {
                 answer(reply, 5, lease);
             } else {
                 remove(id);
-                messages.put(id, new Message(time, (long) due, text(item[4])));
+                messages.put(id, new Message(time, (long) due, text(item[4]).substring(length), group));
+                if (group != null) {
+                    needs.add("groups=0.1");
+                }
                 delay(id, (long) due, priority);
                 answer(reply, lease != null ? 3 : pending != null ? 2 : 1, due);
             }
@@ -449,9 +549,11 @@ public final class QueueModel {
     }
 
     private void declare(Object[] item, List<String> options, long time, ByteBuffer reply) {
-        schedules = true;
+        needs.add("schedules=0.1");
         String id = text(item[0]);
-        Run run = Run.of(item[4]);
+        int length = (int) option(options, "group", 0);
+        String group = length == 0 ? null : text(item[4]).substring(0, length);
+        Run run = Run.of(behindGroup(item));
         long declared = Long.parseLong(text(item[2])) == 0 ? time : Long.parseLong(text(item[2]));
         Message stored = messages.get(id);
         Waiting pending = stored == null ? null : delayed.get(id);
@@ -465,9 +567,10 @@ public final class QueueModel {
         boolean begun = pending != null && (pending.due <= time || s.attempts > 0);
         boolean far = same && pending != null && pending.due > run.last() && run.last() > time;
         long due = same && !far && waits != null ? waits : run.later(time);
-        if (s.recurs() && (lease != null || (pending != null && (newer || equal || begun) && !far))) {
+        boolean stays = newer || Objects.equals(group, groupOf(id)) && (equal || begun);
+        if (s.recurs() && (lease != null || (pending != null && stays && !far))) {
             if (!newer && (!same || !stored.body.equals(run.rest))) {
-                messages.put(id, new Message(declared, s.firstDue, run.rest));
+                messages.put(id, new Message(declared, s.firstDue, run.rest, stored.group));
             }
             if (newer || equal) {
                 answer(reply, pending != null ? 4 : 5, waits);
@@ -475,7 +578,7 @@ public final class QueueModel {
                 String failure = s.failure.substring(s.failure.indexOf('\n'));
                 String line = (same ? s.parts()[0] : due) + " " + s.parts()[1] + " " + run.rule + failure;
                 state.put(
-                        id, new State(s.attempts, s.lost, s.reason, priority + RUN, s.claim, s.due, s.firstDue, line));
+                        id, new State(s.attempts, s.lost, s.reason, Objects.equals(group, stored.group) ? priority + RUN : s.priority, s.claim, s.due, s.firstDue, line));
                 answer(reply, same ? 5 : 2, due);
             }
             return;
@@ -486,7 +589,10 @@ public final class QueueModel {
         }
         String past = s.recurs() ? s.parts()[1] : "0@0@0";
         remove(id);
-        messages.put(id, new Message(declared, due, run.rest));
+        messages.put(id, new Message(declared, due, run.rest, group));
+        if (group != null) {
+            needs.add("groups=0.1");
+        }
         delay(id, due, priority);
         state.put(id, Run.record(due, priority + RUN, past, run.rule, ""));
         answer(reply, lease != null ? 3 : pending != null ? 2 : 1, due);
@@ -521,6 +627,7 @@ public final class QueueModel {
         }
         state.put(id, Run.record(due, s.priority, past, s.parts()[2], ""));
         leased.remove(id);
+        placed.remove(id);
         delay(id, due, s.level());
         answer(reply, 1, value);
     }
@@ -533,6 +640,12 @@ public final class QueueModel {
             if (action.equals("pause") || action.equals("resume")) {
                 answer(reply, paused > 0 ? 1 : 0, 0);
                 paused = action.equals("resume") ? 0 : paused > 0 ? paused : time;
+                continue;
+            }
+            if (action.startsWith("limit-")) {
+                answer(reply, strict ? 0 : 1, places);
+                places = (int) due;
+                strict = action.equals("limit-strict");
                 continue;
             }
             Waiting pending = delayed.get(id);
@@ -568,6 +681,9 @@ public final class QueueModel {
                         id,
                         new State(s.attempts, s.lost, s.reason, s.priority, s.claim, (long) due, firstDue, s.failure));
                 delayed.put(id, new Waiting((long) due, pending.priority));
+                if (!action.equals("promote")) {
+                    placed.remove(id);
+                }
                 answer(reply, 1, due);
             }
         }
@@ -640,6 +756,9 @@ public final class QueueModel {
                     state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, s.firstDue, failure));
                     leased.remove(id);
                     givenBack.add(id);
+                    if (!strict) {
+                        placed.remove(id);
+                    }
                     delay(id, due, s.level());
                     answer(reply, 1, due);
                 }
@@ -648,6 +767,9 @@ public final class QueueModel {
                     state.put(id, new State(attempts, s.lost, 3, s.priority, NO_CLAIM, s.due, s.firstDue, s.failure));
                     leased.remove(id);
                     givenBack.add(id);
+                    if (!strict || attempts == 0) {
+                        placed.remove(id);
+                    }
                     delay(id, s.due, s.level());
                     answer(reply, 1, s.due);
                 }
@@ -698,7 +820,11 @@ public final class QueueModel {
             } else if (delayed.containsKey(id) || leased.containsKey(id)) {
                 answer(reply, 2, 0);
             } else {
-                messages.put(id, new Message(time, time + i, dead.messages.get(deadId).body));
+                Message body = dead.messages.get(deadId);
+                messages.put(id, new Message(time, time + i, body.body, body.group));
+                if (body.group != null) {
+                    needs.add("groups=0.1");
+                }
                 state.remove(id);
                 State letter = dead.stateOf(deadId, 0, 0);
                 delay(id, time + i, letter.priority % DEAD);
@@ -712,6 +838,21 @@ public final class QueueModel {
     }
 
     /** All in one slice: there are few. */
+    private List<byte[]> repair(String walk, long time) {
+        Long before = firstDue();
+        long grouped = messages.values().stream().filter(m -> m.group != null).count();
+        List<byte[]> reply =
+                switch (walk) {
+                    case "index" -> List.of(doubles(time, messages.size(), 0), ascii("0"));
+                    case "groups" -> List.of(doubles(time, grouped, 0), ascii("0"));
+                    default -> check(walk.equals("messages"), time);
+                };
+        if (dead != null && (walk.equals("groups") ? grouped() : walk.equals("messages") && grouped > 0)) {
+            coverAfter(before, time);
+        }
+        return reply;
+    }
+
     private List<byte[]> check(boolean ofBodies, long time) {
         List<String> stray = new ArrayList<>((ofBodies ? messages : state).keySet());
         final int looked = stray.size();
@@ -765,13 +906,15 @@ public final class QueueModel {
         long bytes = 0;
         boolean full = paused > 0;
         List<String> ended = upTo(leased, at -> at, time);
+        Set<String> parked = parked();
+        Set<String> given = new HashSet<>();
         if (priorities.isEmpty() || wantedEnded == 0) {
             ended = ended.subList(0, Math.min(wantedEnded, ended.size()));
         }
         for (int priority = ScheduleRequest.MAX_PRIORITY; priority >= 0; priority--) {
             int level = priority;
             List<String> ready = upTo(delayed, w -> w.due, time);
-            ready.removeIf(id -> delayed.get(id).priority != level);
+            ready.removeIf(id -> delayed.get(id).priority != level || parked.contains(id));
             ready = new ArrayList<>(ready.subList(0, Math.min(looked, ready.size())));
             List<String> lost = new ArrayList<>(ended);
             lost.removeIf(id -> stateOf(id, 0, 0).level() != level);
@@ -796,10 +939,16 @@ public final class QueueModel {
                     full = true;
                     continue;
                 }
+                if (dead != null && gave(given, id) && batch) {
+                    continue;
+                }
                 full = alone;
                 bytes += message.bytes().length;
                 ids.add(id);
-                boolean brief = !fromLease && !state.containsKey(id) && message.bytes().length <= 1_024;
+                boolean brief = !fromLease
+                        && !state.containsKey(id)
+                        && message.bytes().length <= 1_024
+                        && (message.group == null || dead == null);
                 int reason = fromLease ? 2 : s.reason;
                 long due = brief ? QueueSnapshot.AS_BODY : s.due;
                 long firstDue = brief ? QueueSnapshot.AS_BODY : s.firstDue;
@@ -809,10 +958,15 @@ public final class QueueModel {
         for (String id : ids) {
             delayed.remove(id);
             leased.put(id, (long) Math.min(time + (double) lease, MAX));
+            if (groupOf(id) != null && dead != null) {
+                placed.add(id);
+            }
         }
         dropped.forEach(this::remove);
         dropPriorities();
-        schedules &= !messages.isEmpty();
+        if (messages.isEmpty()) {
+            needs.clear();
+        }
         calls.put(session, new Call(sequence, time, packed(ids), claim, ids));
         Long next = firstDue();
         if (complete != null && ids.isEmpty() && dropped.isEmpty()) {
@@ -846,8 +1000,11 @@ public final class QueueModel {
             return null;
         }
         // By what is stored: of one priority, so many.
+        Set<String> parked = parked();
         LongStream full = IntStream.rangeClosed(0, ScheduleRequest.MAX_PRIORITY)
-                .mapToObj(priority -> delayed.values().stream()
+                .mapToObj(priority -> delayed.entrySet().stream()
+                        .filter(entry -> !parked.contains(entry.getKey()))
+                        .map(Map.Entry::getValue)
                         .filter(waiting -> waiting.priority == priority)
                         .mapToLong(Waiting::due)
                         .sorted()
@@ -896,7 +1053,8 @@ public final class QueueModel {
         reply.add(head.array());
         reply.add(lengths(ids.stream().map(String::length).toList()));
         reply.add(String.join("", ids).getBytes(StandardCharsets.ISO_8859_1));
-        List<byte[]> records = ids.stream().map(id -> state.get(id).bytes()).toList();
+        List<byte[]> records =
+                ids.stream().map(id -> state.get(id).of(groupOf(id)).bytes()).toList();
         boolean same = records.stream().allMatch(record -> Arrays.equals(record, records.get(0)));
         reply.add(
                 same
@@ -910,7 +1068,16 @@ public final class QueueModel {
         return reply;
     }
 
+    /** Of what claims look at. */
     private List<Long> dueTimes() {
+        Set<String> parked = parked();
+        return delayed.entrySet().stream()
+                .filter(entry -> !parked.contains(entry.getKey()))
+                .map(entry -> entry.getValue().due)
+                .toList();
+    }
+
+    private List<Long> allDueTimes() {
         return delayed.values().stream().map(Waiting::due).toList();
     }
 
@@ -924,11 +1091,13 @@ public final class QueueModel {
                 .orElse(-1L);
     }
 
-    private List<byte[]> get(String id) {
+    private List<byte[]> get(String id, long time) {
         List<byte[]> reply = new ArrayList<>();
         if ((delayed.containsKey(id) || leased.containsKey(id)) && messages.containsKey(id)) {
             tell(reply, id);
-            reply.add((leased.containsKey(id) ? "leased" : "delayed").getBytes(StandardCharsets.US_ASCII));
+            boolean held = parked().contains(id) && delayed.get(id).due <= time;
+            reply.add((leased.containsKey(id) ? "leased" : held ? "parked" : "delayed")
+                    .getBytes(StandardCharsets.US_ASCII));
             reply.add(messages.get(id).bytes());
         }
         return reply;
@@ -941,7 +1110,7 @@ public final class QueueModel {
         reply.add(id.getBytes(StandardCharsets.ISO_8859_1));
         reply.add(doubles(score));
         reply.add(String.valueOf(s.priority % DEAD).getBytes(StandardCharsets.US_ASCII));
-        reply.add(s.bytes());
+        reply.add(s.of(groupOf(id)).bytes());
         String holder = isLeased
                 ? nameOf(consumers.getOrDefault(
                         latin(Arrays.copyOf(HexFormat.of().parseHex(s.claim), 8)), ""))
@@ -949,9 +1118,12 @@ public final class QueueModel {
         reply.add(holder.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    private List<byte[]> browse(boolean ofLeased, int limit, long after, String afterId, boolean newest) {
+    private List<byte[]> browse(String which, int limit, long after, String afterId, boolean newest) {
         List<byte[]> reply = new ArrayList<>();
+        boolean ofLeased = which.equals("leased");
+        Set<String> parked = which.equals("parked") ? parked() : delayed.keySet();
         browse(ofLeased, newest).stream()
+                .filter(id -> ofLeased || parked.contains(id))
                 .filter(id -> {
                     int place = Long.compare(ofLeased ? leased.get(id) : delayed.get(id).due, after);
                     int atOnce = newest && afterId.isEmpty() ? -1 : id.compareTo(afterId);
@@ -975,7 +1147,7 @@ public final class QueueModel {
         long[] from = LongStream.concat(LongStream.of(Long.MIN_VALUE), bounds).toArray();
         double[] counts = new double[1 + from.length];
         counts[0] = time;
-        for (long due : dueTimes()) {
+        for (long due : allDueTimes()) {
             int step = from.length;
             while (due < from[step - 1]) {
                 step--;
@@ -986,10 +1158,14 @@ public final class QueueModel {
     }
 
     private byte[] stats(long time) {
-        List<Long> times = dueTimes();
+        List<Long> times = allDueTimes();
         Predicate<Long> isOverdue = at -> at <= time;
-        double overdue = times.stream().filter(isOverdue).count();
-        double oldest = times.stream()
+        Set<String> parked = parked();
+        List<Long> held =
+                parked.stream().map(id -> delayed.get(id).due).filter(isOverdue).toList();
+        List<Long> claimable = dueTimes();
+        double overdue = claimable.stream().filter(isOverdue).count();
+        double oldest = claimable.stream()
                 .filter(isOverdue)
                 .mapToDouble(at -> time - at)
                 .max()
@@ -1012,7 +1188,9 @@ public final class QueueModel {
                 paused,
                 times.stream().mapToDouble(at -> at).max().orElse(0),
                 messages.size(),
-                0);
+                0,
+                held.size(),
+                held.stream().mapToDouble(at -> time - at).max().orElse(0));
     }
 
     private static <T> List<String> inOrder(Map<String, T> set, Function<T, Long> time) {
@@ -1048,6 +1226,7 @@ public final class QueueModel {
         delayed.remove(id);
         leased.remove(id);
         state.remove(id);
+        placed.remove(id);
     }
 
     /** A body is lost, as by eviction or by hand. */
@@ -1070,7 +1249,7 @@ public final class QueueModel {
         delayed.replaceAll((id, w) -> new Waiting(Math.max(0, w.due - micros), w.priority));
         leased.replaceAll((id, at) -> Math.max(0, at - micros));
         seen.replaceAll((id, at) -> Math.max(0, at - micros));
-        messages.replaceAll((id, m) -> new Message(m.scheduled, Math.max(0, m.due - micros), m.body));
+        messages.replaceAll((id, m) -> new Message(m.scheduled, Math.max(0, m.due - micros), m.body, m.group));
         state.replaceAll((id, s) -> new State(
                 s.attempts,
                 s.lost,
@@ -1096,22 +1275,37 @@ public final class QueueModel {
     }
 
     private void put(QueueSnapshot snapshot, String queue) {
-        put(snapshot, queue + "messages", messages, m -> QueueSnapshot.message(m.scheduled, m.due, m.body));
+        put(snapshot, queue + "messages", messages, m -> QueueSnapshot.message(m.time(), m.due, m.rest()));
         put(snapshot, queue + "leased", leased, String::valueOf);
-        put(snapshot, queue + "state", state, QueueModel::describe);
+        state.forEach((id, s) -> snapshot.keys().get(queue + "state").put(id, describe(s.of(groupOf(id)))));
+        Set<String> parked = dead == null ? Set.of() : parked();
         put(snapshot, queue + "sessions", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
         put(snapshot, queue + "seen", seen, String::valueOf);
         put(snapshot, queue + "waiters", waiters.promises(), String::valueOf);
         put(snapshot, queue + "consumers", consumers, name -> name);
         delayed.forEach((id, w) -> snapshot.keys()
-                .get(queue + (w.priority == 0 ? "delayed" : "delayed:" + w.priority))
+                .get(queue + (parked.contains(id) ? "parked" : w.priority == 0 ? "delayed" : "delayed:" + w.priority))
                 .put(id, String.valueOf(w.due)));
+        for (String id : dead == null ? Set.<String>of() : messages.keySet()) {
+            if (groupOf(id) != null) {
+                String due = delayed.containsKey(id)
+                        ? latin(ByteBuffer.allocate(8)
+                                .putDouble(delayed.get(id).due)
+                                .array())
+                        : "";
+                String entry = placed.contains(id) ? "1" + id : (parked.contains(id) ? "3" : "2") + due + id;
+                snapshot.keys().get(queue + "groups").put(groupOf(id) + "\0" + entry, "0");
+            }
+        }
         Map<String, String> config = new TreeMap<>();
         if (paused > 0) {
             config.put("paused", String.valueOf(paused));
         }
-        if (schedules) {
-            config.put("needs", "schedules=0.1");
+        if (!needs.isEmpty()) {
+            config.put("needs", String.join(" ", needs));
+        }
+        if (places != 1 || !strict) {
+            config.put("groupLimit", places + (strict ? " limit-strict" : " limit-relaxed"));
         }
         StringBuilder digits = new StringBuilder();
         priorities.forEach(digits::append);

@@ -45,14 +45,19 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
         for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
             own.add("delayed:" + priority);
         }
-        own.add("consumers");
+        own.addAll(List.of("parked", "groups", "consumers"));
         List<String> all = new ArrayList<>(own);
         own.forEach(part -> all.add("dead:" + part));
         return all;
     }
 
     private static boolean isSortedSet(String part) {
-        return part.contains("delayed") || part.endsWith("leased") || part.endsWith("seen") || part.endsWith("waiters");
+        return part.contains("delayed")
+                || part.endsWith("leased")
+                || part.endsWith("seen")
+                || part.endsWith("waiters")
+                || part.endsWith("parked")
+                || part.endsWith("groups");
     }
 
     private static String load(String resource) {
@@ -194,6 +199,7 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
         for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
             ids.addAll(keys.get(queue + "delayed:" + priority).keySet());
         }
+        ids.addAll(keys.get(queue + "parked").keySet());
         return ids;
     }
 

@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.GroupLimit;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
@@ -65,6 +66,9 @@ public final class RandomHistory {
     /** Nothing is done that leaves a config or remembers ids, but rarely: plain messages go the way of plain.lua. */
     private final boolean plain;
 
+    /** Messages may have a group. */
+    private final boolean grouped;
+
     private int bodies;
 
     /** A request and the body that it was to store; null if it was another operation. */
@@ -101,7 +105,7 @@ public final class RandomHistory {
         }
     }
 
-    public RandomHistory(RedissonClient redisson, String queue, long seed, int clients, int ids) {
+    public RandomHistory(RedissonClient redisson, String queue, long seed, int clients, int ids, boolean groups) {
         this.random = new Random(seed);
         this.network = new SimulatedNetwork(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue));
         for (int i = 0; i < clients; i++) {
@@ -118,6 +122,12 @@ public final class RandomHistory {
         // Times in minutes from now, so that nothing depends on how long the test takes.
         this.past = System.currentTimeMillis() * 1000 - 100_000 * MINUTE;
         this.plain = random.nextBoolean();
+        this.grouped = groups && !plain && random.nextBoolean();
+        if (grouped) {
+            GroupLimit limit = new GroupLimit(random.nextInt(4), random.nextBoolean());
+            calls.add(this.clients.get(0).queue.admin().limitGroups(limit));
+            network.deliverAll();
+        }
     }
 
     /** True for a step that a plain history hardly ever does. */
@@ -134,7 +144,8 @@ public final class RandomHistory {
         return switch (random.nextInt(10)) {
             case 0 -> new DueTime(false, past + random.nextInt(3));
             case 1 -> new DueTime(true, DueTime.MAX_MICROS);
-            case 2 -> new DueTime(false, random.nextInt(3));
+            // Time that passes makes such times equal, which changes the order in a group.
+            case 2 -> new DueTime(false, grouped ? past : random.nextInt(3));
             case 3 -> new DueTime(false, DueTime.MAX_MICROS);
             // Not due before time is let pass, but soon enough for consumers to promise it.
             case 4 -> new DueTime(true, 4_000_000 + random.nextInt(40_000_000));
@@ -205,8 +216,8 @@ public final class RandomHistory {
     /** Looks at something; nothing may change by that. */
     private void look(Client client) {
         RedisDelayQueue queue = random.nextInt(3) == 0 ? client.dead : client.queue;
-        MessageState state = random.nextBoolean() ? MessageState.DELAYED : MessageState.LEASED;
-        char letter = state == MessageState.DELAYED ? 'd' : 'l';
+        MessageState state = any(List.of(MessageState.DELAYED, MessageState.LEASED, MessageState.PARKED));
+        char letter = Character.toLowerCase(state.name().charAt(0));
         calls.add(
                 switch (random.nextInt(6)) {
                     case 5 -> queue.admin().outlook(bounds());
@@ -339,13 +350,15 @@ public final class RandomHistory {
             return;
         }
         String body = "b" + bodies++ + "x".repeat(random.nextInt(30));
+        String group = grouped && random.nextInt(4) != 0 ? "g" + random.nextInt(2) : null;
         sent(
                 client.queue.schedule(ScheduleRequest.of(id, body.getBytes(StandardCharsets.ISO_8859_1), due())
                         .withOnDuplicate(any(List.of(DuplicatePolicy.values())))
                         .superseding(supersedes)
-                        .withPriority(special(2) ? any(List.of(1, 5, 9)) : 0)
+                        .withPriority(group == null && special(2) ? any(List.of(1, 5, 9)) : 0)
+                        .withGroup(group)
                         .withMaximumQueueLength(special(3) ? 1 + random.nextInt(4) : 0)),
-                body);
+                group == null ? body : group + body);
     }
 
     private void claim(Client client) {
@@ -415,10 +428,12 @@ public final class RandomHistory {
         long now = System.currentTimeMillis() * 1_000;
         Schedule rule = Schedule.every(Duration.ofMinutes(10 * (1 + random.nextInt(2))));
         DueTime first = new DueTime(false, random.nextInt(4) == 0 ? past : now + delay());
+        boolean inGroup = grouped && random.nextBoolean();
         byte[] body = ("r" + random.nextInt(2)).getBytes(StandardCharsets.ISO_8859_1);
         sent(
                 client.queue.schedule(ScheduleRequest.of(id, body, first)
-                        .withPriority(special(2) ? any(List.of(1, 5, 9)) : 0)
+                        .withPriority(!inGroup && special(2) ? any(List.of(1, 5, 9)) : 0)
+                        .withGroup(inGroup ? "g" + random.nextInt(2) : null)
                         .withMaximumQueueLength(special(3) ? 1 + random.nextInt(4) : 0)
                         .recurring(
                                 rule,

@@ -20,6 +20,8 @@ final class ComponentScripts extends ScriptSet {
             "include/dead.lua",
             "include/effect.lua",
             "include/give.lua",
+            "include/group.lua",
+            "include/member.lua",
             "include/message.lua",
             "include/pause.lua",
             "include/packed.lua",
@@ -50,6 +52,7 @@ final class ComponentScripts extends ScriptSet {
             case "heartbeat" -> EnumSet.of(Trait.CHANGES, Trait.NEEDS_ALL_ARGUMENTS, Trait.MEETS_RECORDS);
             case "register" -> EnumSet.of(Trait.CHANGES, Trait.NEEDS_ALL_ARGUMENTS);
             case "get" -> EnumSet.of(Trait.NEEDS_ALL_ARGUMENTS, Trait.KNOWS_NEEDS, Trait.MEETS_RECORDS);
+            case "group" -> EnumSet.of(Trait.KNOWS_NEEDS);
             case "browse", "stats" -> EnumSet.of(Trait.KNOWS_NEEDS, Trait.MEETS_RECORDS);
             case "outlook" -> EnumSet.of(Trait.KNOWS_NEEDS, Trait.KNOWS_PRIORITIES);
             case "queues" -> EnumSet.of(Trait.NEEDS_ALL_ARGUMENTS);
@@ -82,6 +85,8 @@ final class ComponentScripts extends ScriptSet {
                         .item(item, "high", "promote", 0)
                         .item(item, "l3", "cancel-delayed", 0)
                         .item(item, "seen", "cancel", 0)
+                        .item(item, "", "limit-relaxed", 2)
+                        .item(item, "", "limit-strict", 3)
                         .item(item, "", "resume", 0)
                         .item(item, "", "pause", 0);
             }
@@ -134,6 +139,7 @@ final class ComponentScripts extends ScriptSet {
             case "heartbeat" -> ScriptCall.of("consumer name seen", ScriptRules.CONSUMER, "again", 1);
             case "register" -> ScriptCall.of("queue", "orders");
             case "queues" -> ScriptCall.of("limit offset", 10, 0);
+            case "group" -> ScriptCall.of("group behind limit#", "customer", "", 10);
             case "consumers", "stats", "server", "replication" -> ScriptCall.of("");
             default -> throw new IllegalArgumentException(script.toString());
         };

@@ -48,6 +48,10 @@ class ScriptArgumentsIT extends ScriptArgumentRules {
             }
             return;
         }
+        if (script == LuaScript.GROUP) {
+            assertRefused(script, named(script).with("limit", 257), "257 messages wanted");
+            return;
+        }
         assertRefused(script, named(script).with("sequence", 0), script + " with sequence 0");
         if (script == LuaScript.CLAIM) {
             assertRefused(script, named(script).with("lease", 0), "a lease of 0");

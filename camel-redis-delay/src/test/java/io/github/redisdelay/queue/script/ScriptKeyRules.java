@@ -36,7 +36,9 @@ public abstract class ScriptKeyRules extends ScriptRules {
 
     /** The right type of a key. */
     String type(String part) {
-        return part.matches("(dead:)*(delayed(:\\d)?|leased|seen|waiters|index|queues)") ? "zset" : "hash";
+        return part.matches("(dead:)*(delayed(:\\d)?|leased|seen|waiters|index|queues|parked|groups)")
+                ? "zset"
+                : "hash";
     }
 
     Stream<Arguments> keysOfScripts() {

@@ -41,11 +41,13 @@ class ScriptKeysIT extends ScriptKeyRules {
     Set<String> needed(LuaScript script) {
         return switch (script.command()) {
             case "repair" -> {
-                Set<String> parts = new TreeSet<>(Set.of("messages", "delayed", "leased", "state", "config", "index"));
+                Set<String> parts =
+                        new TreeSet<>(Set.of("messages", "delayed", "leased", "state", "config", "index", "parked"));
                 IntStream.rangeClosed(1, 9).forEach(priority -> parts.add("delayed:" + priority));
                 yield parts;
             }
             case "get" -> Set.of("messages", "delayed", "leased", "state", "config", "delayed:5", "consumers");
+            case "group" -> Set.of("config", "groups");
             case "browse" -> Set.of("delayed", "state", "config", "delayed:5");
             case "outlook" -> Set.of("delayed", "config", "delayed:5");
             case "stats" ->

@@ -135,6 +135,23 @@ public abstract class ScriptSourceRules {
             "past",
             "run_time",
             "rule",
+            "group",
+            "prefix",
+            "kind",
+            "behind",
+            "feature",
+            "queue_needs",
+            "r.group",
+            "record_group_line",
+            "record_run",
+            "record.failure",
+            "record.group",
+            "MEMBER_PLACE",
+            "action",
+            "place",
+            "MEMBER_DELAYED",
+            "MEMBER_PARKED",
+            "found[i]",
             "score");
 
     @Test
@@ -173,7 +190,8 @@ public abstract class ScriptSourceRules {
     @Test
     void should_touch_no_key_but_by_its_name() {
         // Gives one of the priorities' keys, and parameters that get nothing else.
-        Set<String> indirect = Set.of("queue_delayed_set", "set", "waiters", "index", "leased", "state");
+        Set<String> indirect = Set.of(
+                "queue_delayed_set", "queue_parked", "queue_index", "set", "waiters", "index", "leased", "state");
         Pattern given =
                 Pattern.compile("(?<!function )\\b(count|look_into|page_begin|note_used|index_forget|record_is_held"
                         + "|wakeup_(?:cover|counted|promises|write))\\(([^,)]*)");
@@ -238,7 +256,7 @@ public abstract class ScriptSourceRules {
                 Set<String> bounded =
                         switch (name) {
                             // 256, 2 * 256 and 11 * 256: ScriptKeysIT.
-                            case "command/claim.lua" -> Set.of("lengths", "bodies");
+                            case "command/claim.lua" -> Set.of("lengths", "bodies", "placed", "gone");
                             case "include/give.lua" ->
                                 Set.of("ids", "scores", "fields", "dropped", "give_due, give_next, last"); // 64
                             case "include/seen.lua" ->

@@ -64,9 +64,9 @@ public final class SimulatedQueue {
             return new ClaimReply.ClaimedMessage(
                     id,
                     id.getBytes(StandardCharsets.UTF_8),
-                    new StoredBody(firstDue, new byte[0]),
+                    new StoredBody(firstDue, new byte[0], null),
                     new StateRecord(
-                            lost, RedeliveryReason.NONE, 0, attempts, due, firstDue, new byte[0], null, 0, 0, 0));
+                            lost, RedeliveryReason.NONE, 0, attempts, due, firstDue, new byte[0], null, 0, 0, 0, null));
         }
     }
 

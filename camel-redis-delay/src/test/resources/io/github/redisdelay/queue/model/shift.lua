@@ -29,6 +29,17 @@ for i = 1, #KEYS do
     shift_within(KEYS[i], 9, 17)
   elseif string.find(KEYS[i], 'state$') then
     shift_within(KEYS[i], 25, 41)
+  elseif string.find(KEYS[i], 'groups$') then
+    -- The times are in the members, but of those that have a place.
+    local members = redis.call('ZRANGE', KEYS[i], 0, -1)
+    for j = 1, #members do
+      local group, kind, rest = string.match(members[j], '^([^%z]+)%z(.)(.*)$')
+      if kind ~= '1' then
+        redis.call('ZREM', KEYS[i], members[j])
+        redis.call('ZADD', KEYS[i], 0, group .. '\0' .. kind .. struct.pack('>d', earlier(struct.unpack('>d', rest)))
+          .. string.sub(rest, 9))
+      end
+    end
   else
     local values = redis.call('ZRANGE', KEYS[i], 0, -1, 'WITHSCORES')
     for j = 1, #values, 2 do

@@ -3,17 +3,20 @@ package io.github.redisdelay.queue.internal.command;
 
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.GroupLimit;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.Digits;
+import io.github.redisdelay.queue.internal.format.GroupPage;
 import io.github.redisdelay.queue.internal.format.LittleEndian;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
@@ -87,6 +90,44 @@ public final class PartitionAdmin {
         return durable(BulkChange.of(this, which, limit, stats -> message -> partition.cancelDelayed(message.id())));
     }
 
+    /** Changes messages, a page at a time, and counts those that were delayed or leased. */
+    public CompletableFuture<Long> changeAll(List<MessageInfo> messages, ChangeAction action, long micros) {
+        CompletableFuture<Long> done = CompletableFuture.completedFuture(0L);
+        for (int from = 0; from < messages.size(); from += QueueAdmin.MAX_PAGE) {
+            List<MessageInfo> page = messages.subList(from, Math.min(from + QueueAdmin.MAX_PAGE, messages.size()));
+            done = done.thenCompose(before -> {
+                var changes = page.stream()
+                        .map(each -> partition.change(each.id(), action, micros).result())
+                        .toList();
+                return CompletableFuture.allOf(changes.toArray(new CompletableFuture<?>[0]))
+                        .thenApply(all -> before
+                                + changes.stream()
+                                        .filter(change -> action == ChangeAction.CANCEL
+                                                        && change.join().previousState() == MessageState.LEASED
+                                                || change.join().previousState() == MessageState.DELAYED)
+                                        .count());
+            });
+        }
+        return durable(done);
+    }
+
+    /** A page of a group. */
+    public CompletableFuture<GroupPage> group(String name, String cursor, int limit) {
+        byte[] behind = cursor == null ? NOTHING : PageCursor.parse('g', cursor).id();
+        return calls.untilAnswered(
+                        address, LuaScript.GROUP, name.getBytes(StandardCharsets.UTF_8), behind, Digits.of(limit))
+                .thenApply(reply -> MessageRows.group((List<?>) reply));
+    }
+
+    /** Sets the limit of groups. If it was another one, brings the groups in line with it. */
+    public CompletableFuture<GroupLimit> limitGroups(GroupLimit limit) {
+        return router.submit(new GroupLimitCommand(address, limit))
+                .result()
+                .thenCompose(before -> before.equals(limit)
+                        ? CompletableFuture.completedFuture(before)
+                        : RepairScan.overGroups(this::repair).thenApply(done -> before));
+    }
+
     public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit) {
         return durable(BulkChange.of(
                 new PartitionAdmin(partition.deadLetters()),
@@ -139,18 +180,22 @@ public final class PartitionAdmin {
 
     /** A slice that was cut off is not repeated, so a call that may be repeated first waits until Redis can be reached. */
     public CompletableFuture<CheckResult> check() {
-        byte[] base = address.keys().base().getBytes(StandardCharsets.UTF_8);
-        byte[] kind = partition.isDeadLetters() ? DEAD_LETTERS : NOTHING;
         return page(null, 1)
                 .thenCompose(reached -> RepairScan.of(
                         (partition.isDeadLetters() ? "dead letters of " : "") + address,
                         partition.isDeadLetters(),
-                        (walk, cursor) -> RepairScan.isBegin(cursor)
-                                ? calls.untilExecuted(address, LuaScript.REPAIR, walk, cursor, base, kind)
-                                // A cursor is of one server: another one would go on with it anywhere.
-                                : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind)))
+                        this::repair))
                 .thenCompose(found -> router.awaitDurable(
                         address, "a check made " + found.restored() + " messages delayed again", found));
+    }
+
+    private CompletableFuture<?> repair(byte[] walk, byte[] cursor) {
+        byte[] base = address.keys().base().getBytes(StandardCharsets.UTF_8);
+        byte[] kind = partition.isDeadLetters() ? DEAD_LETTERS : NOTHING;
+        return RepairScan.isBegin(cursor)
+                ? calls.untilExecuted(address, LuaScript.REPAIR, walk, cursor, base, kind)
+                // A cursor is of one server: another one would go on with it anywhere.
+                : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind);
     }
 
     public CompletableFuture<QueueStats> stats() {
@@ -165,6 +210,8 @@ public final class PartitionAdmin {
                     (long) reply.getDouble(),
                     (long) reply.getDouble(),
                     (int) reply.getDouble(),
+                    (long) reply.getDouble(),
+                    (long) reply.getDouble(),
                     (long) reply.getDouble(),
                     (long) reply.getDouble(),
                     (long) reply.getDouble(),

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A walk with {@code repair.lua} over a queue's bodies, then over its state records, then over the index of dead letters: slice by
+ * A walk with {@code repair.lua} over a queue's bodies, then over its state records, then over the groups, or the index of dead letters: slice by
  * slice, each when the one before is answered. It logs what was amiss, also if it fails on the way.
  */
 public final class RepairScan {
@@ -29,6 +29,7 @@ public final class RepairScan {
     private static final byte[] BODIES = "messages".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] RECORDS = "state".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] INDEX = "index".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] GROUPS = "groups".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] BEGIN = {'0'};
 
     private final String queue;
@@ -55,9 +56,14 @@ public final class RepairScan {
         RepairScan walk = new RepairScan(queue, slices);
         return walk.over(BODIES)
                 .thenCompose(done -> walk.over(RECORDS))
-                .thenCompose(done -> dead ? walk.over(INDEX) : CompletableFuture.completedFuture(null))
+                .thenCompose(done -> walk.over(dead ? INDEX : GROUPS))
                 .whenComplete((done, error) -> walk.log())
                 .thenApply(done -> walk.result());
+    }
+
+    /** Walks over the groups of a queue, to bring each in line with their limit. */
+    static CompletableFuture<Void> overGroups(BiFunction<byte[], byte[], CompletableFuture<?>> slices) {
+        return new RepairScan("", slices).over(GROUPS);
     }
 
     /** True for the cursor with which a walk begins. In an answer it means that the walk has ended. */

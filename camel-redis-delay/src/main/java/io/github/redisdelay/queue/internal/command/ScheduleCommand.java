@@ -17,6 +17,7 @@ import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.Request;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** A call of {@code schedule.lua} for one message. */
 public final class ScheduleCommand extends Request<ScheduleResult> {
@@ -34,15 +35,7 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
      * @param nowMicros the time by the client's clock
      */
     public ScheduleCommand(QueueAddress queue, ScheduleRequest message, String id, long limit, long nowMicros) {
-        this(
-                queue,
-                message,
-                id,
-                limit,
-                id.getBytes(StandardCharsets.UTF_8),
-                message.schedule() == null
-                        ? message.body()
-                        : RunTimes.declared(message, nowMicros).before(message.body()));
+        this(queue, message, id, limit, id.getBytes(StandardCharsets.UTF_8), body(message, nowMicros));
     }
 
     private ScheduleCommand(
@@ -59,6 +52,20 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
                 body);
         this.message = message;
         this.limit = limit;
+    }
+
+    /** The body, and before it the group, then what is known of the rule. */
+    private static byte[] body(ScheduleRequest message, long nowMicros) {
+        byte[] body = message.schedule() == null
+                ? message.body()
+                : RunTimes.declared(message, nowMicros).before(message.body());
+        if (message.group() == null) {
+            return body;
+        }
+        byte[] group = message.group().getBytes(StandardCharsets.UTF_8);
+        byte[] both = Arrays.copyOf(group, group.length + body.length);
+        System.arraycopy(body, 0, both, group.length, body.length);
+        return both;
     }
 
     @Override
@@ -81,12 +88,15 @@ public final class ScheduleCommand extends Request<ScheduleResult> {
                 ? RECURRING
                 : PLAIN_OPTIONS[
                         2 * message.onDuplicate().ordinal() + (message.due().relative() ? 1 : 0)];
-        if (message.priority() == 0 && maximum == 0) {
+        if (message.priority() == 0 && maximum == 0 && message.group() == null) {
             return plain;
         }
         String priority = message.priority() == 0 ? "" : " priority=" + message.priority();
         String limit = maximum == 0 ? "" : " limit=" + maximum;
-        return (new String(plain, StandardCharsets.US_ASCII) + priority + limit).getBytes(StandardCharsets.US_ASCII);
+        String group =
+                message.group() == null ? "" : " group=" + message.group().getBytes(StandardCharsets.UTF_8).length;
+        return (new String(plain, StandardCharsets.US_ASCII) + priority + limit + group)
+                .getBytes(StandardCharsets.US_ASCII);
     }
 
     @Override

@@ -55,7 +55,10 @@ public final class SettleCommand extends Request<SettleResult> {
             return settle(queue, delivery, how.word(), drop.remember(), NOTHING);
         }
         Duration remember = how instanceof Settlement.Acknowledge done ? done.remember() : Duration.ZERO;
-        if (how instanceof Settlement.Release || !remember.isZero() || queue.isDeadLetters()) {
+        if (how instanceof Settlement.Release
+                || !remember.isZero()
+                || queue.isDeadLetters()
+                || delivery.group() != null) {
             return settle(queue, delivery, how.word(), remember, NOTHING);
         }
         byte[] id = delivery.idBytes();

@@ -133,6 +133,11 @@ public final class ClaimedDelivery implements Delivery {
     }
 
     @Override
+    public String group() {
+        return message.stored().group();
+    }
+
+    @Override
     public long scheduledMicros() {
         return message.stored().scheduledMicros();
     }

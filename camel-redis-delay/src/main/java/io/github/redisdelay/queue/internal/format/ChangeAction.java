@@ -16,7 +16,11 @@ public enum ChangeAction {
     /** Pauses the queue. */
     PAUSE,
     /** Resumes the queue. */
-    RESUME;
+    RESUME,
+    /** Limits the groups of the queue; a failed message keeps its place. */
+    LIMIT_STRICT,
+    /** Limits the groups of the queue; a retry lets others of its group pass. */
+    LIMIT_RELAXED;
 
     private final byte[] word = WireWord.bytes(this);
 

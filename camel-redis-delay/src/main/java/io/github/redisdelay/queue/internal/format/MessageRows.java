@@ -6,14 +6,16 @@ import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.exception.DelayQueueException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Reads the replies of {@code get.lua} and {@code browse.lua}. */
+/** Reads the replies of {@code get.lua}, {@code browse.lua} and {@code group.lua}. */
 public final class MessageRows {
 
     /** The columns of a reply, for each message: id, score, priority, record, holder. */
@@ -31,7 +33,7 @@ public final class MessageRows {
     }
 
     private static Optional<StoredMessage> stored(List<?> reply) {
-        MessageState state = text(reply.get(COLUMNS)).equals("leased") ? MessageState.LEASED : MessageState.DELAYED;
+        MessageState state = state(reply.get(COLUMNS));
         MessageInfo info = info(reply, 0, state);
         StoredBody stored = StoredBody.parse((byte[]) reply.get(COLUMNS + 1), info.dueMicros());
         return Optional.of(new StoredMessage(info, stored.scheduledMicros(), stored.body()));
@@ -126,7 +128,34 @@ public final class MessageRows {
                 record.firstDueMicros(),
                 record.runsGivenUp(),
                 record.lastRunMicros(),
-                record.newDueMicros());
+                record.newDueMicros(),
+                record.group());
+    }
+
+    private static MessageState state(Object word) {
+        return MessageState.valueOf(text(word).toUpperCase(Locale.ROOT));
+    }
+
+    /**
+     * A page of a group: the time and the count, where the next page begins, then the rows, each with its state behind it.
+     *
+     * @throws DelayQueueException if the reply is none of the script's
+     */
+    public static GroupPage group(List<?> reply) {
+        return read(() -> {
+            ByteBuffer head = LittleEndian.of((byte[]) reply.get(0));
+            byte[] next = (byte[]) reply.get(1);
+            List<MessageInfo> messages = new ArrayList<>();
+            for (int at = 2; at < reply.size(); at += COLUMNS + 1) {
+                messages.add(info(reply, at, state(reply.get(at + COLUMNS))));
+            }
+            String cursor = next.length == 0 ? null : PageCursor.text('g', false, 0, next);
+            return new GroupPage(
+                    (long) head.getDouble(),
+                    (long) head.getDouble(),
+                    (long) head.getDouble(),
+                    new MessagePage(messages, cursor));
+        });
     }
 
     private static String text(Object bytes) {

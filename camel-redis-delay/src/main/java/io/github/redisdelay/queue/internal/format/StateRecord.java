@@ -28,7 +28,8 @@ public record StateRecord(
         String rule,
         int runsGivenUp,
         long lastRunMicros,
-        long newDueMicros) {
+        long newDueMicros,
+        String group) {
 
     private static final int LENGTH = 40;
     private static final byte[] NO_FAILURE = {};
@@ -38,6 +39,9 @@ public record StateRecord(
 
     /** The number that is added to the priority of a recurring schedule. */
     private static final int RUN = 32;
+
+    /** The number that is added to the priority of a message with a group. */
+    private static final int GROUP = 64;
 
     private static final Pattern LINE = Pattern.compile("(\\d{1,16}) (\\d{1,9})@\\d+@(\\d{1,16}) (.*)");
 
@@ -66,11 +70,16 @@ public record StateRecord(
         long lastRun = 0;
         long newDue = 0;
         int failure = record.position();
-        if (level >= RUN) {
-            int end = failure;
-            while (end < to && bytes[end] != '\n') {
-                end++;
+        String group = null;
+        if (level >= GROUP) {
+            int end = lineEnd(bytes, failure, to);
+            if (end < to && end > failure) {
+                group = new String(bytes, failure, end - failure, StandardCharsets.UTF_8);
+                failure = end + 1;
             }
+        }
+        if (level % GROUP >= RUN) {
+            int end = lineEnd(bytes, failure, to);
             Matcher line = LINE.matcher(new String(bytes, failure, end - failure, StandardCharsets.UTF_8));
             if (end < to && line.matches()) {
                 failure = end + 1;
@@ -91,6 +100,15 @@ public record StateRecord(
                 rule,
                 givenUp,
                 lastRun,
-                newDue);
+                newDue,
+                group);
+    }
+
+    private static int lineEnd(byte[] bytes, int from, int to) {
+        int end = from;
+        while (end < to && bytes[end] != '\n') {
+            end++;
+        }
+        return end;
     }
 }

@@ -77,6 +77,17 @@ public final class Partitions {
         return all.size() == 1 ? first() : all.get(PartitionHash.of(ScheduleRequest.requireId(id, longId), all.size()));
     }
 
+    /** The partition of a group's messages, which is none of their ids'. */
+    Partition ofGroup(String group) {
+        ScheduleRequest.requireGroup(group);
+        return all.size() == 1 ? first() : all.get(PartitionHash.of(group, all.size()));
+    }
+
+    /** The queue that is one of these partitions. */
+    Partitions only(Partition one) {
+        return all.size() == 1 ? this : new Partitions(List.of(one), gate);
+    }
+
     /** Sends a request to all partitions. The answer says whether any was changed; see {@link #any(List)}. */
     Submission<Boolean> submitToAll(Function<Partition, Submission<Boolean>> request) {
         return gate.submit(() -> all.size() == 1

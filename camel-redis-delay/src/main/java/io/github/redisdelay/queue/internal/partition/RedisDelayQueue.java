@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.DelayQueueReceiver;
 import io.github.redisdelay.queue.DeliveryHandler;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -71,6 +72,12 @@ public final class RedisDelayQueue implements DelayQueue, Partitioned {
     }
 
     @Override
+    public MessageGroup group(String name) {
+        Partition one = partitions.ofGroup(name);
+        return new RedisMessageGroup(name, new RedisDelayQueue(partitions.only(one), ids, starter));
+    }
+
+    @Override
     public DelayQueue deadLetters() {
         return new RedisDelayQueue(partitions.deadLetters(), ids, starter);
     }
@@ -86,7 +93,7 @@ public final class RedisDelayQueue implements DelayQueue, Partitioned {
         // The partition follows from the id, so the id is generated here.
         String id = message.id() == null ? ids.next() : message.id();
         long limit = partitions.share(message.maximumQueueLength());
-        Partition one = partitions.of(id);
+        Partition one = message.group() == null ? partitions.of(id) : partitions.ofGroup(message.group());
         return partitions.gate().submit(() -> one.schedule(message, id, limit, ids.nowMicros()));
     }
 

@@ -6,6 +6,8 @@ import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.GroupInfo;
+import io.github.redisdelay.queue.GroupLimit;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
@@ -33,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** The administration of a queue over its partitions. A handle that holds no state. */
@@ -80,14 +83,14 @@ final class RedisQueueAdmin implements QueueAdmin {
      */
     @Override
     public CompletableFuture<MessagePage> list(MessageState state, PageStart from, int limit) {
-        if (state != MessageState.DELAYED && state != MessageState.LEASED) {
+        if (state != MessageState.DELAYED && state != MessageState.LEASED && state != MessageState.PARKED) {
             throw new IllegalArgumentException(
-                    "messages in state " + state + " cannot be listed: only DELAYED or LEASED ones");
+                    "messages in state " + state + " cannot be listed: only DELAYED, PARKED or LEASED ones");
         }
         if (limit < 1 || limit > MAX_PAGE) {
             throw new IllegalArgumentException("limit is " + limit + ": it must be from 1 to " + MAX_PAGE);
         }
-        char letter = state == MessageState.LEASED ? 'l' : 'd';
+        char letter = Character.toLowerCase(state.name().charAt(0));
         char list = partitions.first().isDeadLetters() ? Character.toUpperCase(letter) : letter;
         PageCursor behind = PageCursor.of(list, from);
         boolean newest = behind.newest();
@@ -230,6 +233,36 @@ final class RedisQueueAdmin implements QueueAdmin {
     }
 
     @Override
+    public CompletableFuture<GroupLimit> limitGroups(GroupLimit limit) {
+        partitions.checkNoDeadLetters("limitGroups");
+        return partitions.inTurn(limit, (before, one) -> one.limitGroups(limit)
+                .thenApply(found -> found.equals(limit) ? before : found));
+    }
+
+    @Override
+    public CompletableFuture<List<GroupInfo>> groups() {
+        return list(MessageState.PARKED, PageStart.first(), MAX_PAGE).thenCompose(page -> {
+            Map<String, Long> parked = page.messages().stream()
+                    .filter(info -> info.group() != null)
+                    .collect(Collectors.groupingBy(MessageInfo::group, Collectors.counting()));
+            return Partitions.allOf(parked.entrySet().stream()
+                            .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+                            .limit(10)
+                            .map(entry -> figures(entry.getKey()))
+                            .toList())
+                    .thenApply(found -> found.stream()
+                            .sorted(Comparator.comparingLong(GroupInfo::parked).reversed())
+                            .toList());
+        });
+    }
+
+    private CompletableFuture<GroupInfo> figures(String group) {
+        return new PartitionAdmin(partitions.ofGroup(group))
+                .group(group, null, 0)
+                .thenApply(page -> new GroupInfo(group, page.parked(), page.count()));
+    }
+
+    @Override
     public CompletableFuture<List<ConsumerInfo>> consumers() {
         return partitions.askAll(PartitionAdmin::consumerRows).thenApply(RedisQueueAdmin::consumers);
     }
@@ -268,7 +301,9 @@ final class RedisQueueAdmin implements QueueAdmin {
                         : Math.max(one.pausedMicros(), other.pausedMicros()),
                 Math.max(one.lastDueMicros(), other.lastDueMicros()),
                 one.stored() + other.stored(),
-                Math.max(one.lostMicros(), other.lostMicros()));
+                Math.max(one.lostMicros(), other.lostMicros()),
+                one.parked() + other.parked(),
+                Math.max(one.oldestParkedMicros(), other.oldestParkedMicros()));
     }
 
     private static Outlook merged(Outlook one, Outlook other) {

@@ -59,6 +59,8 @@ public final class LuaScript {
             queue("get", "messages delayed leased state config consumers", Trait.PRIORITIES, Trait.LIST);
     public static final LuaScript BROWSE =
             queue("browse", "messages delayed leased state config consumers", Trait.PRIORITIES, Trait.LIST);
+    public static final LuaScript GROUP =
+            queue("group", "messages delayed leased state config consumers", Trait.ALL_PRIORITIES, Trait.LIST);
     public static final LuaScript DEAD_LETTERS = queue("dead_letters", "dead:index dead:messages config", Trait.LIST);
     public static final LuaScript HEARTBEAT = queue("heartbeat", "consumers");
     public static final LuaScript CONSUMERS = queue("consumers", "consumers", Trait.LIST);
@@ -74,8 +76,8 @@ public final class LuaScript {
     /** A property of some scripts. */
     public enum Trait {
         /**
-         * Behind all others come the keys of the priorities. They may be left out: a queue that uses priorities refuses the
-         * call then, and has done nothing.
+         * Behind all others come the keys of the priorities, then those of groups. They may be left out: a queue that uses
+         * priorities or groups refuses the call then, and has done nothing.
          */
         PRIORITIES,
         /** The same keys, which are never left out. */
@@ -195,6 +197,10 @@ public final class LuaScript {
         for (int priority = 1; usesPriorities() && priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
             all.add(queue.key("delayed:" + priority));
         }
+        if (usesPriorities()) {
+            all.add(queue.key("parked"));
+            all.add(queue.key("groups"));
+        }
         return List.copyOf(all);
     }
 
@@ -236,7 +242,7 @@ public final class LuaScript {
                 keyNames().stream().map(name -> "key_" + name.replace(':', '_')).collect(Collectors.joining(", "));
         String kinds = keys.stream().map(QueueKeys::kind).collect(Collectors.joining()) + "-".repeat(foreign.size());
         return "local " + names + " = unpack(KEYS)\nlocal KEY_KINDS, KEY_PRIORITIES = '" + kinds
-                + (usesPriorities() ? "z".repeat(ScheduleRequest.MAX_PRIORITY) : "") + "', "
+                + (usesPriorities() ? "z".repeat(ScheduleRequest.MAX_PRIORITY + 2) : "") + "', "
                 + keyNames().size() + '\n'
                 + (width == 0 ? "" : "local ITEMS_HEAD, ITEMS_WIDTH = " + (2 + bases) + ", " + width + '\n');
     }

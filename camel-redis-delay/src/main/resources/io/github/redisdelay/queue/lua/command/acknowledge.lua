@@ -9,6 +9,7 @@
 -- Errors  argument, needs, superseded: nothing is changed
 -- Cost  O(log N) for each delivery
 --
+-- Those of messages with a group end by settle.lua, which gives the place to another one of the group.
 -- Acts only on a message that is held under this very claim id. The state record alone tells that: what ends a lease removes
 -- the record or its claim id, and what stores a message removes a record that its id still has. So `leased` is not read.
 
@@ -41,6 +42,9 @@ for i = 1, count do
     -- As record_has_claim tells, without a call for each.
     if record and #record >= RECORD_BRIEF and string.find(record, claim, 9, true) == 9 then
       held, holder = record, claim
+      if string.byte(record, 4) >= RECORD_GROUP then
+        error('REDISDELAY argument: delivery ' .. i .. ' has a group')
+      end
     else
       outcomes[i] = redis.call('HEXISTS', key_messages, ids[i]) == 1 and 3 or 2
     end

@@ -1,7 +1,7 @@
 -- Reads a page of messages in the order of their due times, or of the times at which their leases expire. Changes nothing.
 --
 -- KEYS  messages, delayed, leased, state, config, consumers; priorities
--- ARGV  1 which messages: delayed or leased  2 how many at the most, 1 to 256
+-- ARGV  1 which messages: delayed, which has parked ones, too; parked, due or not; or leased  2 how many at the most, 1 to 256
 --       3 the score and 4 the id behind which the page begins: of the first page -inf and nothing, of a next page those of
 --         the last row before it; to begin at a time, that time and nothing
 --       5 newest: the page has the messages before that position, the last one first; the first page begins at inf and
@@ -14,6 +14,7 @@
 --@include check.lua
 --@include record.lua
 --@include queue.lua
+--@include member.lua
 --@include row.lua
 --@include page.lua
 
@@ -25,7 +26,7 @@ local newest = ARGV[5] == 'newest'
 if not tonumber(score) then
   error('REDISDELAY argument: score')
 end
-if which ~= 'delayed' and which ~= 'leased' then
+if which ~= 'delayed' and which ~= 'parked' and which ~= 'leased' then
   error('REDISDELAY argument: state')
 end
 if ARGV[5] and ARGV[5] ~= '' and not newest then
@@ -53,8 +54,8 @@ end
 if which == 'leased' then
   look_into(key_leased, 0)
 else
-  for i = 0, #queue_priorities do
-    look_into(queue_delayed_set(queue_priorities[i]), queue_priorities[i])
+  for i = which == 'parked' and #queue_priorities + 1 or 0, #queue_priorities + (queue_places and 1 or 0) do
+    look_into(queue_delayed_set(queue_priorities[i]), queue_priorities[i] or 0)
   end
 end
 

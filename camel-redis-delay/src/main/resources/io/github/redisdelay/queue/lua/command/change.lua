@@ -1,24 +1,27 @@
--- Cancels messages, changes the time at which they are due, or pauses the queue.
+-- Cancels messages, changes the time at which they are due, pauses the queue, or limits its groups.
 --
 -- KEYS  messages, delayed, leased, state, sessions, config, waiters, seen, index (the one that these messages are in if they
 --       are dead letters; see index.lua), dead:index, dead:messages; priorities
 -- ARGV  1 session  2 sequence  3 the queue's base key
 --       then, as items.lua reads them, three for each message, at most 256:
---         id; of pause and resume nothing
+--         id; of pause, resume, limit-strict and limit-relaxed nothing
 --         cancel; cancel-delayed, unless it is leased; reschedule-after, due after a delay; reschedule-at, due at a time;
---           promote, due at a time unless it is due earlier; pause or resume, the queue
---         for reschedule-after, reschedule-at and promote the delay or the time, in microseconds, for promote 0 is now; else
---         0
+--           promote, due at a time unless it is due earlier; pause or resume, the queue; limit-strict or limit-relaxed, the places
+--           of a group: a failed message keeps its one, or lets others pass
+--         for reschedule-after, reschedule-at and promote the delay or the time, in microseconds, for promote 0 is now; of a limit
+--         how many places, 0 for any number; else 0
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd'
 --         where it was: 0 nowhere  1 delayed  2 leased  3 delayed, and its new due time is beyond the exact range:
 --           unchanged  4 nowhere, but finished lately  21 to 120: dead, and 20 less is the number of its dead letters, of
---           which 100 are counted at most; of pause and resume whether the queue was paused: 0 or 1
---         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters
+--           which 100 are counted at most; of pause and resume whether the queue was paused: 0 or 1; of a limit whether it was
+--           relaxed
+--         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters; of a limit the one before
 -- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message
 --
 -- A cancel removes the message in any state, and frees an id that was finished lately. A new due time is given only to a
--- delayed message. A message that is dead is told of and left alone: other commands change dead letters.
+-- delayed message. With it a message with a group gives up its place, but promote leaves it that. A message that is dead is told
+-- of and left alone: other commands change dead letters.
 -- There are two ways: cancel.lua cancels messages about which nothing is special, all together; the rest of this file goes through
 -- the items one after the other.
 
@@ -33,14 +36,18 @@
 --@include queue.lua
 --@include pause.lua
 --@include place.lua
+--@include member.lua
+--@include page.lua
 --@include seen.lua
 --@include index.lua
 --@include dead.lua
 --@include wakeup.lua
+--@include group.lua
 
 -- Actions, and whether they give a new due time.
 local ACTIONS = { cancel = false, ['cancel-delayed'] = false, ['reschedule-after'] = true, ['reschedule-at'] = true,
-  promote = true, pause = false, resume = false }
+  promote = true, pause = false, resume = false, ['limit-strict'] = false, ['limit-relaxed'] = false }
+local OF_QUEUE = { pause = true, resume = true, ['limit-strict'] = true, ['limit-relaxed'] = true }
 local NOWHERE, DELAYED, LEASED, BEYOND_RANGE, FINISHED, DEAD_AND = 0, 1, 2, 3, 4, 20
 
 if session_stored then
@@ -53,7 +60,7 @@ queue_read_config()
 local dues, earliest, resumed = {}, math.huge
 for i = 1, items_count do
   local id, action = ids[i], actions[i]
-  if ACTIONS[action] == nil or (id == '') ~= (action == 'pause' or action == 'resume') then
+  if ACTIONS[action] == nil or (id == '') ~= (OF_QUEUE[action] or false) then
     error('REDISDELAY argument: message ' .. i)
   end
   local due = check_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)
@@ -61,11 +68,12 @@ for i = 1, items_count do
     due = now + due + (i - 1)
   end
   dues[i] = due
-  if ACTIONS[action] and due < earliest and due <= CALL_MAX_EXACT and place_find(id) then
+  if ACTIONS[action] and not queue_places and due < earliest and due <= CALL_MAX_EXACT and place_find(id) then
     earliest = due
   end
   resumed = resumed or action == 'resume'
 end
+local before = queue_places and queue_first_due()
 local promises = resumed and wakeup_cover(wakeup_waiters, ARGV[3], now, now)
   or earliest < math.huge and wakeup_cover_earlier(ARGV[3], earliest, now)
 
@@ -76,7 +84,15 @@ local reply, gone = { struct.pack('<d', now) }, {}
 for i = 1, items_count do
   local id, action = ids[i], actions[i]
   local was, due = 0, 0
-  if id == '' then
+  if action == 'limit-strict' or action == 'limit-relaxed' then
+    local limit = redis.call('HGET', key_config, 'groupLimit') or '1 limit-strict'
+    was, due, resumed = string.find(limit, 'relaxed', 1, true) and 1 or 0, tonumber(string.match(limit, '^%d+')) or 1, true
+    redis.call('HDEL', key_config, 'groupLimit')
+    limit = string.format('%.0f', dues[i]) .. ' ' .. action
+    if limit ~= '1 limit-strict' then
+      redis.call('HSET', key_config, 'groupLimit', limit)
+    end
+  elseif id == '' then
     was = queue_paused and 1 or 0
     queue_paused = action == 'pause' and (queue_paused or string.format('%.0f', now))
     if queue_paused then
@@ -85,9 +101,10 @@ for i = 1, items_count do
       redis.call('HDEL', key_config, 'paused')
     end
   else
-    local pending, priority = place_find(id)
+    local group, pending, priority = queue_places and member_group(id), place_find(id)
     was = pending and DELAYED or redis.call('ZSCORE', key_leased, id) and LEASED or NOWHERE
     if action == 'cancel' or (action == 'cancel-delayed' and was ~= LEASED) then
+      group_leave(group, id)
       redis.call('HDEL', key_messages, id)
       redis.call('HDEL', key_state, id)
       place_remove(id)
@@ -99,10 +116,14 @@ for i = 1, items_count do
       was = BEYOND_RANGE
     elseif pending then
       due = action == 'promote' and math.min(dues[i], tonumber(pending)) or dues[i]
-      local record = record_read(redis.call('HGET', key_state, id), tonumber(pending), priority, id)
-      record.due, record.first_due = due, record.attempts == 0 and due or record.first_due
+      local keeps = action == 'promote' and group
+        and redis.call('ZSCORE', queue_delayed_set(11), member_make(group, MEMBER_PLACE, id))
+      group_leave(not keeps and group, id)
+      local record = record_read(redis.call('HGET', key_state, id), tonumber(pending), priority or 0, id)
+      record.due, record.first_due, record.group = due, record.attempts == 0 and due or record.first_due, group or record.group
       redis.call('HSET', key_state, id, record_write(record))
-      redis.call('ZADD', queue_delayed_set(priority), due, id)
+      redis.call('ZADD', queue_delayed_set(priority or 0), due, id)
+      group_put(not keeps and group, id, due, 0)
     end
     if (was == NOWHERE or was == FINISHED) and action ~= 'cancel-delayed' then
       local all = dead_find(id)
@@ -117,5 +138,6 @@ if #gone > 0 then
   index_forget(key_index, gone)
   queue_drop_priorities()
 end
+group_end(ARGV[3], now, before)
 pause_keep(resumed)
 return effect_end(table.concat(reply))

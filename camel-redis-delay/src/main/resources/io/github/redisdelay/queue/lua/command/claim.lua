@@ -23,6 +23,8 @@
 -- was claimed with it and not begun loses an attempt.
 -- A claim of a batch gives nothing until it is complete: so many messages are due, or the first has been due for so long.
 -- A message that was delivered before is a batch of its own, and waits for no other, unless 8 new ones are due before it.
+-- No more messages of a group are given than it has places; one of a batch. One that comes up although its group has no place, as
+-- after a change of the limit, is parked.
 -- A consumer that asks for 0 messages leaves the waiters.
 -- A repeat of the call gives the messages that are still leased under its claim id.
 -- Attempts are counted here, so that a message that kills its consumer each time uses them up too.
@@ -82,6 +84,39 @@ local ids, bodies, records, dropped = {}, {}, {}, {}
 if not stored then
   -- Needs no memory: after it, nothing is refused when memory is full.
   redis.call('ZREMRANGEBYSCORE', wakeup_waiters, '-inf', now - WAKEUP_OVERDUE_MICROS - 1)
+end
+-- Of a queue with groups: the group of a stored message; whether that may be given; and two functions of group.lua.
+local group_of, may_give, leave_group, end_groups
+if queue_places and not stored and not queue_paused and wanted > 0 then
+--@include member.lua
+--@include page.lua
+--@include group.lua
+  group_of, leave_group, end_groups = member_stored, group_leave, group_end
+  group_mend()
+  group_end()
+  due = queue_first_due()
+  local given = {}
+  -- A message whose group has no place for it is parked; but a batch, which has one of a group, leaves others where they are.
+  may_give = function(id, group, record)
+    local prefix, own = group .. '\0', member_make(group, MEMBER_PLACE, id)
+    if batch_timeout and given[group] then
+      return false
+    end
+    local others = redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE, '(' .. prefix .. MEMBER_DELAYED)
+      - (redis.call('ZSCORE', queue_delayed_set(11), own) and 1 or 0)
+    given[group] = others < queue_places
+    if given[group] then
+      redis.call('ZADD', queue_delayed_set(11), 0, own)
+      redis.call('ZREM', queue_delayed_set(11), member_make(group, MEMBER_DELAYED, id, record.due))
+    else
+      group_leave(group, id)
+      redis.call('ZREM', key_leased, id)
+      record.claim = RECORD_NO_CLAIM
+      redis.call('HSET', key_state, id, record_write(record))
+      group_put(group, id, record.due, GROUP_PARKED)
+    end
+    return given[group]
+  end
 end
 if stored or (not queue_paused and wanted > 0 and ((due and due <= now) or (expires and expires <= now))) then
 --@include give.lua
@@ -182,7 +217,7 @@ end
 
 if queue_paused then
   due, expires = nil, nil
-elseif #ids > 0 or #dropped > 0 then
+elseif #ids > 0 or #dropped > 0 or end_groups and not complete then
   due = queue_first_due()
 elseif complete then
   -- A look before, once the first message has been due for so long that each schedule wakes somebody, see wakeup.lua.

@@ -3,7 +3,7 @@
 -- KEYS  messages, delayed, leased, state, config, consumers; priorities
 -- ARGV  1 id
 -- Reply  a list: nothing if there is none; else a row (see row.lua; the score is when the message is due, or its lease
---        expires), the message's state, delayed or leased, and the stored body
+--        expires), the message's state, and the stored body
 -- Errors  config, needs, partitions
 -- Cost  O(1), and the body
 
@@ -12,6 +12,8 @@
 --@include record.lua
 --@include queue.lua
 --@include place.lua
+--@include clock.lua
+--@include member.lua
 --@include row.lua
 
 local id = ARGV[1]
@@ -22,7 +24,8 @@ local body = (score or lease) and redis.call('HGET', key_messages, id)
 local reply = {}
 if body then
   row_append(reply, id, tonumber(score or lease), priority or 0, lease)
-  reply[#reply + 1] = lease and 'leased' or 'delayed'
+  -- One that is parked before it is due is delayed for others.
+  reply[#reply + 1] = lease and 'leased' or not priority and tonumber(score) <= clock_now and 'parked' or 'delayed'
   reply[#reply + 1] = body
 end
 return reply

@@ -41,7 +41,7 @@ local function count(set)
   counts[#counts] = counts[#counts] + left
 end
 
-for i = 0, #queue_priorities do
+for i = 0, #queue_priorities + (queue_places and 1 or 0) do
   count(queue_delayed_set(queue_priorities[i]))
 end
 return struct.pack('<d' .. string.rep('d', #counts), clock_now, unpack(counts))

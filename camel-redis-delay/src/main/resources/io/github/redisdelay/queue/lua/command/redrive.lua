@@ -26,8 +26,11 @@
 --@include queue.lua
 --@include pause.lua
 --@include place.lua
+--@include member.lua
+--@include page.lua
 --@include message.lua
 --@include wakeup.lua
+--@include group.lua
 --@include index.lua
 
 local NONE, REDRIVEN, IN_USE, HELD = 0, 1, 2, 3
@@ -40,8 +43,8 @@ local dead_ids, claims = items_columns[1], items_columns[2]
 effect_begin()
 queue_read_config()
 
--- The records of those that may move.
-local records = {}
+-- The records of those that may move, and their groups.
+local records, groups = {}, {}
 for i = 1, items_count do
   local dead_id, claim = dead_ids[i], claims[i]
   if #dead_id == 0 or (#claim ~= 0 and #claim ~= 16) or claim == RECORD_NO_CLAIM then
@@ -51,9 +54,14 @@ for i = 1, items_count do
       or (#claim > 0 and record_is_held(key_dead_state, dead_id, claim)) then
     records[i] = record_read(redis.call('HGET', key_dead_state, dead_id), now, 0)
     queue_need_priorities(records[i].priority % RECORD_DEAD > 0)
+    groups[i] = member_stored(redis.call('HGET', key_dead_messages, dead_id))
+    if groups[i] then
+      queue_use_groups()
+    end
   end
 end
-local promises = next(records) and wakeup_cover_earlier(base, now, now)
+local before = queue_places and queue_first_due()
+local promises = next(records) and not queue_places and wakeup_cover_earlier(base, now, now)
 
 -- Needs no memory: after it, nothing is refused when memory is full.
 redis.call('ZREM', key_delayed, '')
@@ -72,10 +80,12 @@ for i = 1, items_count do
       outcome = IN_USE
     else
       outcome, due = REDRIVEN, now + (i - 1)
-      message_store(id, record.priority % RECORD_DEAD, now, due, string.sub(body, 17))
+      local _, its_body = member_stored(body)
+      message_store(id, record.priority % RECORD_DEAD, now, due, its_body or string.sub(body, 17), groups[i])
       if run_time then
-        redis.call('HSET', key_state, id, run_record(due, record.priority - RECORD_DEAD, '0@0@' .. run_time, '', ''))
+        redis.call('HSET', key_state, id, run_record(due, record.priority - RECORD_DEAD, '0@0@' .. run_time, '', '', groups[i]))
       end
+      group_put(groups[i], id, due, 0)
       redis.call('HDEL', key_dead_messages, dead_id)
       redis.call('HDEL', key_dead_state, dead_id)
       redis.call('ZREM', key_dead_delayed, dead_id)
@@ -87,4 +97,5 @@ for i = 1, items_count do
   end
   reply[i + 1] = struct.pack('<Bd', outcome, due)
 end
+group_end(base, now, before)
 return effect_end(table.concat(reply))

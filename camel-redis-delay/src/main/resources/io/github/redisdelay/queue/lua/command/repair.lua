@@ -1,10 +1,10 @@
--- Looks through the bodies, the state records or the index for what no set leads to, as a key leaves it behind that was
+-- Looks through the bodies, the state records, the index or the groups for what no set leads to, as a key leaves it behind that was
 -- evicted or deleted: such a body is delayed again, such a record or entry without a body is dropped. One slice of a walk;
 -- may be executed any number of times.
 --
 -- KEYS  messages, delayed, leased, state, config, waiters, index (the one that these messages are in if they are dead letters;
 --       see index.lua); priorities, which may not be left out here
--- ARGV  1 what to walk over: messages, state, or index  2 where the slice begins: 0 at first, then what the slice before it
+-- ARGV  1 what to walk over: messages, state, index, or groups  2 where the slice begins: 0 at first, then what the slice before it
 --         answered  3 the queue's base key  4 dead if these are dead letters, else nothing
 -- Reply  a list: struct 'ddd' time of the call, how many were looked at, and how many ids in the sets have no body; where
 --        the next slice begins, 0 at the end; then the ids that are delayed again, or whose records were dropped
@@ -19,6 +19,8 @@
 -- A priority whose set holds something, and that claims do not look at, is noted again by the walk over the bodies.
 -- A dead letter that is not in the index is put there by the walk over the bodies. The walk over the index drops entries
 -- without a body.
+-- A message with a group that the groups do not have is put there by the walk over the bodies. The walk over the groups drops what
+-- is not where they say, and brings each group into line, also with a limit that was changed.
 
 --@include call.lua
 --@include clock.lua
@@ -26,8 +28,11 @@
 --@include record.lua
 --@include queue.lua
 --@include place.lua
+--@include member.lua
+--@include page.lua
 --@include wakeup.lua
 --@include index.lua
+--@include group.lua
 
 local SLICE, SLICE_BYTES = 256, 1048576
 -- The first step is small, because bodies may be large. The number of steps is limited, because most of a table may be
@@ -37,8 +42,8 @@ local LEASE_EXPIRED = 2
 
 local walk, cursor, base, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local dead = kind == 'dead'
-if not (walk == 'messages' or walk == 'state' or walk == 'index' and dead) or not kind or kind ~= '' and not dead
-    or not (walk == 'index' or string.find(cursor, '^%d+$')) then
+if not (walk == 'messages' or walk == 'state' or walk == (dead and 'index' or 'groups')) or not kind or kind ~= '' and not dead
+    or not (walk == 'index' or walk == 'groups' or string.find(cursor, '^%d+$')) then
   error('REDISDELAY argument: slice')
 end
 
@@ -47,6 +52,18 @@ local now = clock_now
 local bodies = redis.call('HLEN', key_messages)
 redis.call('HLEN', key_state)
 redis.call('ZCARD', key_index)
+local before = queue_first_due()
+
+if walk == 'groups' then
+  local found = redis.call('ZRANGE', queue_delayed_set(11), cursor == '0' and '-' or '(' .. cursor, '+', 'BYLEX', 'LIMIT', 0, SLICE)
+  -- Needs no memory: after it, nothing is refused when memory is full.
+  redis.call('ZREM', key_delayed, '')
+  for i = 1, #found do
+    group_changed[string.match(found[i], '^[^%z]+')] = true
+  end
+  group_end(base, now, before)
+  return { struct.pack('<ddd', now, #found, 0), #found == SLICE and found[SLICE] or '0' }
+end
 
 if walk == 'index' then
   local found = redis.call('ZRANGE', key_index, cursor == '0' and '-' or '(' .. cursor, '+', 'BYLEX', 'LIMIT', 0, SLICE)
@@ -65,11 +82,11 @@ end
 
 -- The contents of the sets: how many ids, in which priorities, and in which of those no claim looks for it.
 local ids_in_sets = redis.call('ZCARD', key_leased)
-local levels, hidden, noted = {}, {}, {}
+local levels, hidden, noted = {}, {}, { [10] = true }
 for i = 0, #queue_priorities do
   noted[queue_priorities[i]] = true
 end
-for level = 0, 9 do
+for level = 0, 10 do -- the last are parked
   local size = redis.call('ZCARD', queue_delayed_set(level))
   ids_in_sets = ids_in_sets + size
   if size > 0 then
@@ -81,7 +98,7 @@ for level = 0, 9 do
 end
 
 -- The ids of the slice.
-local all, known, dues, bytes, step, steps = {}, {}, {}, 0, 1, 0
+local all, known, dues, groups, bytes, step, steps = {}, {}, {}, {}, 0, 1, 0
 repeat
   local found = walk == 'messages' and redis.call('HSCAN', key_messages, cursor, 'COUNT', step)
     or redis.call('HSCAN', key_state, cursor, 'COUNT', step)
@@ -96,6 +113,7 @@ repeat
       all[#all + 1] = id
       if walk == 'messages' and #fields[i + 1] >= 16 then
         dues[id] = struct.unpack('<d', fields[i + 1], 9)
+        groups[id] = not dead and member_stored(fields[i + 1]) or nil
       end
     end
   end
@@ -162,7 +180,7 @@ if walk == 'messages' then
   ids_in_sets = ids_in_sets + #stray
 end
 
-if #stray > 0 or #hidden > 0 or #missing > 0 then
+if #stray > 0 or #hidden > 0 or #missing > 0 or next(groups) then
   local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
   -- These need no memory, after which nothing is refused when memory is full; and they tell a user who may not do them
   -- before anything is changed. What follows first is of the one command that is not among them.
@@ -189,6 +207,20 @@ if #stray > 0 or #hidden > 0 or #missing > 0 then
     else
       redis.call('HDEL', key_state, stray[i])
     end
+  end
+  if next(groups) then
+    queue_use_groups()
+    member_need(CHECK_GROUPS)
+    for id, group in pairs(groups) do
+      local place = member_make(group, MEMBER_PLACE, id)
+      if not redis.call('ZSCORE', queue_delayed_set(11), place) then
+        local due, parked = redis.call('ZSCORE', key_delayed, id), redis.call('ZSCORE', queue_delayed_set(10), id)
+        redis.call('ZADD', queue_delayed_set(11), 0, due and member_make(group, MEMBER_DELAYED, id, tonumber(due))
+          or parked and member_make(group, MEMBER_PARKED, id, tonumber(parked)) or place)
+      end
+      group_changed[group] = true
+    end
+    group_end(base, now, before)
   end
 end
 

@@ -5,11 +5,12 @@
 --       then, as items.lua reads them, five for each message, at most 256:
 --         id
 --         words with a space between them: 'after' a delay or 'at' a time; 'reject', 'ignore' or 'replace', if the id is in
---           use; then, if they are not the defaults, priority=0 to 9, and limit= how many messages the queue may hold.
+--           use; then, if they are not the defaults, priority=0 to 9, limit= how many messages the queue may hold, and group= how
+--           many bytes of its body are the message's group, 1 to 200 without control characters; none with a priority.
 --           Or 'at recur': a recurring schedule is declared
 --         the delay or the time, in microseconds; of a recurring schedule when it was declared first, 0 is now
 --         the claim id under which the caller holds the message with this id, or nothing
---         the body; of a recurring schedule the next times of the rule, see run.lua, and behind them the body
+--         the group, if there is one; of a recurring schedule the next times of the rule, see run.lua; the body
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd' outcome and due time
 --         1 SCHEDULED
 --         2 REPLACED      it took the place of a message that waited
@@ -47,9 +48,12 @@
 --@include queue.lua
 --@include pause.lua
 --@include place.lua
+--@include member.lua
+--@include page.lua
 --@include message.lua
 --@include seen.lua
 --@include wakeup.lua
+--@include group.lua
 
 local SCHEDULED, REPLACED, SUPERSEDED, DELAYED, LEASED, BEYOND_RANGE, FINISHED, FULL, STALE = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
@@ -71,16 +75,22 @@ local function read_options(text, i)
       and policy ~= 'recur') then
     error('REDISDELAY argument: message ' .. i)
   end
-  local level, limit = place_options(rest, i)
+  local level, limit, group = place_options(rest, i)
   queue_need_priorities(level > 0)
-  options[text] = { relative = time == 'after', replaces = policy == 'replace', recurs = policy == 'recur', level = level, limit = limit }
+  options[text] = { relative = time == 'after', replaces = policy == 'replace', recurs = policy == 'recur', level = level,
+    limit = limit, group = group }
   return options[text]
 end
 
-local dues, earliest = {}, math.huge
+local dues, groups, earliest = {}, {}, math.huge
 for i = 1, items_count do
   local option = options[words[i]] or read_options(words[i], i)
-  if ids[i] == '' or (#claims[i] ~= 0 and #claims[i] ~= 16) then
+  if option.group then
+    queue_use_groups()
+    groups[i], bodies[i] = string.sub(bodies[i], 1, option.group), string.sub(bodies[i], option.group + 1)
+  end
+  if ids[i] == '' or (#claims[i] ~= 0 and #claims[i] ~= 16)
+      or option.group and (#groups[i] < option.group or string.find(groups[i], '[%c%z]')) then
     error('REDISDELAY argument: message ' .. i)
   end
   local due = check_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)
@@ -97,16 +107,29 @@ end
 
 local length = redis.call('HLEN', key_messages)
 local ids_in_sets = redis.call('ZCARD', key_leased)
-for i = 0, #queue_priorities do
+for i = 0, #queue_priorities + (queue_places and 1 or 0) do
   ids_in_sets = ids_in_sets + redis.call('ZCARD', queue_delayed_set(queue_priorities[i]))
 end
 -- Some were lost (to eviction, or deleted by hand), and a new message may get the id of one.
 local bodies_lost = length < ids_in_sets
 
+-- Stores a message in place of one that its id may have, in its group, too.
+local function put(id, level, time, due, body, group)
+  message_store(id, level, time, due, body, group)
+  if group and #body > 1024 then
+    -- Its group is found without the body.
+    local record = record_read(nil, due, level)
+    record.group = group
+    redis.call('HSET', key_state, id, record_write(record))
+  end
+  group_put(group, id, due, 0)
+end
+
 -- Stores a message, if its id is free or it may take the place of the one that has it. Returns its outcome, and a time or number.
-local function store(id, due, claim, option, body, declared)
+local function store(id, due, claim, option, body, group, declared)
   local claimed = #claim == 16
   local free = redis.call('HEXISTS', key_messages, id) == 0
+  local before_group = queue_places and (not free or bodies_lost) and member_group(id)
   if due > CALL_MAX_EXACT then
     return BEYOND_RANGE, due
   elseif free then
@@ -119,10 +142,11 @@ local function store(id, due, claim, option, body, declared)
       return FULL, length
     end
     if bodies_lost then
+      group_leave(before_group or group, id)
       place_remove(id)
       redis.call('ZREM', key_leased, id)
     end
-    message_store(id, option.level, declared or now, due, body)
+    put(id, option.level, declared or now, due, body, group)
     length = length + 1
     return SCHEDULED, due
   end
@@ -131,7 +155,8 @@ local function store(id, due, claim, option, body, declared)
   local holder = lease and claimed and record_is_held(key_state, id, claim)
   -- A body in no set, as eviction leaves it behind: its id is free.
   if holder or option.replaces or declared or not (pending or lease) then
-    message_store(id, option.level, declared or now, due, body)
+    group_leave(before_group, id)
+    put(id, option.level, declared or now, due, body, group)
     redis.call('ZREM', key_leased, id)
     if pending and before ~= option.level then
       redis.call('ZREM', queue_delayed_set(before), id)
@@ -144,47 +169,55 @@ local function store(id, due, claim, option, body, declared)
 end
 
 -- Declares a recurring schedule. Returns as store does.
-local function declare(id, declared, _, option, text)
+local function declare(id, declared, _, option, text, group)
   local times, rule, body = run_read(text)
-  redis.call('HSET', key_config, 'needs', CHECK_SCHEDULES)
-  redis.call('PERSIST', key_config)
+  member_need(CHECK_SCHEDULES)
   local last, level, stored = run_later(times, math.huge), option.level + RECORD_RUN, redis.call('HGET', key_messages, id)
   local pending, record = place_find(id), record_read(redis.call('HGET', key_state, id), now, 0, id)
   local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
   local new_due, past, _, _, known = string.match(record_run(record), RUN_LINE)
-  local when, same, far = waits and struct.unpack('<d', stored), known == rule, pending and (waits or 0) > last and last > now
+  local when, its_group, its_body = waits and math.abs((struct.unpack('<d', stored))), member_stored(stored)
+  local same, far = known == rule, pending and (waits or 0) > last and last > now
   local due, equal = same and not far and waits or run_later(times, now), same and record.priority == level
   -- A time that is still to come is one of a clock that was ahead, and counts as the earliest.
   local newer = waits and when <= now and (when > declared or declared > now)
   -- A run that is overdue, or was tried already, which must not be thrown away.
   local begun = waits and (waits <= now or record.attempts > 0)
-  if known and waits and (newer or equal or begun or not pending) and not (same and far) then
-    if not newer and (not same or string.sub(stored, 17) ~= body) then
-      redis.call('HSET', key_messages, id, struct.pack('<dd', declared, record.first_due) .. body)
+  -- Another group waits until the run under way has ended.
+  if known and waits and (newer or not pending or group == its_group and (equal or begun)) and not (same and far) then
+    if not newer and (not same or (its_body or string.sub(stored, 17)) ~= body) then
+      redis.call('HSET', key_messages, id, message_head(declared, record.first_due, its_group) .. body)
     end
     if newer or equal then
       return pending and DELAYED or LEASED, waits
     end
     local digits, failure = same and new_due or string.format('%.0f', due), string.match(record.failure, '\n.*$')
+    -- A run under way keeps its group, and so has no priority with it.
+    level = group == its_group and level or record.priority
     record.priority, record.failure = level, digits .. ' ' .. past .. ' ' .. rule .. failure
     redis.call('HSET', key_state, id, record_write(record))
     return same and LEASED or REPLACED, due
   end
-  local outcome, number = store(id, due, '', option, body, declared)
+  local outcome, number = store(id, due, '', option, body, group, declared)
   if outcome ~= FULL then
-    redis.call('HSET', key_state, id, run_record(due, level, past or '0@0@0', rule, ''))
+    redis.call('HSET', key_state, id, run_record(due, level, past or '0@0@0', rule, '', group))
   end
   return outcome, number
 end
 
-local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
+-- With groups, what is stored may be parked: who is woken follows from what is due earlier at the end.
+local before = queue_places and queue_first_due()
+local promises = not queue_places and earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
 
 -- The first write: refused when memory is full.
 redis.call('ZADD', key_leased, 'XX', '0', '')
+if next(groups) then
+  group_mend()
+end
 local reply = { struct.pack('<d', now) }
 for i = 1, items_count do
   local option = options[words[i]]
-  reply[i + 1] = struct.pack('<Bd', (option.recurs and declare or store)(ids[i], dues[i], claims[i], option, bodies[i]))
+  reply[i + 1] = struct.pack('<Bd', (option.recurs and declare or store)(ids[i], dues[i], claims[i], option, bodies[i], groups[i]))
 end
 reply = table.concat(reply)
 if remembers then
@@ -192,4 +225,5 @@ if remembers then
 end
 effect_end(reply)
 wakeup_write(wakeup_waiters, promises)
+group_end(base, now, before)
 return reply

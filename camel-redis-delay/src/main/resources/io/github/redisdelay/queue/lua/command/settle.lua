@@ -22,6 +22,8 @@
 -- After a run the message is due at the first time of its rule that is later than this run's own time and than now. If another
 -- rule was stored meanwhile, the first time of that one counts. The dead letter of a run takes the place of the one before,
 -- unless a consumer holds that.
+-- A message with a group that ends gives its place to another one of the group; so does a run, one that was released before its
+-- first attempt has begun, and, if the queue's retries let others pass, each that stays.
 -- Acts only on a message that is leased under this very claim id. A release gives the attempt back and restores the due
 -- time. A dead letter's id is the message's id, '@' and the time in microseconds, so that the id is free again.
 
@@ -33,6 +35,7 @@
 --@include effect.lua
 --@include record.lua
 --@include queue.lua
+--@include member.lua
 --@include wakeup.lua
 
 -- Actions, and the least time that goes with them.
@@ -54,6 +57,8 @@ local records = redis.call('HMGET', key_state, unpack(ids))
 local sets, fields, dead, older = {}, {}, {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
+-- By index the groups of messages that end or stay, and the due times of those that give up their places and stay.
+local groups, waits, relaxed = {}, {}, nil
 -- Ids whose leases are extended, each behind the time when its lease expires.
 local extended = {}
 -- id -> how this call finishes it. A second time it is stale.
@@ -62,7 +67,7 @@ local answers = { now }
 local earliest = math.huge
 -- The record that was read last, and the action; and what they make of it, its set, and what the new record begins with. Most
 -- messages of a claim have the same.
-local read, how, record, level, head, line
+local read, how, record, level, head, line, group
 -- Whether the delivery holds its message, which the state record alone tells (see acknowledge.lua), and its time. A call of a
 -- function takes as long as many comparisons, and most deliveries are like the one before.
 local held, time
@@ -73,6 +78,11 @@ for i = 1, count do
   if id == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least or not time or time % 1 ~= 0 or time < least
       or time > CALL_MAX_EXACT then
     error('REDISDELAY argument: delivery ' .. i)
+  end
+  group = bytes and (bytes == records[i - 1] and group or member_of_record(bytes)) or nil
+  if group and relaxed == nil then
+    queue_use_groups()
+    relaxed = string.find(redis.call('HGET', key_config, 'groupLimit') or '', 'relaxed', 1, true) or false
   end
   held = bytes == records[i - 1] and claim == claims[i - 1] and held or record_has_claim(bytes, claim)
   if not held then
@@ -92,15 +102,17 @@ for i = 1, count do
       older[i], count, letter = id .. '@' .. letter, string.format('%.0f', count + 1), string.format('%.0f', now)
     end
     past = count .. '@' .. letter .. '@' .. string.format('%.0f', run.first_due)
-    dead[i] = older[i] and run_record(now, run.priority + RECORD_DEAD, past, rule, kept_failure)
+    dead[i] = older[i] and run_record(now, run.priority + RECORD_DEAD, past, rule, kept_failure, run.group)
     local its_level = record_level(run)
     queue_need_priorities(its_level > 0)
     local set = sets[its_level] or {}
     done[id], kept[#kept + 1], sets[its_level], set[#set + 1], set[#set + 2] = 'retry', id, set, due, id
-    fields[#fields + 1], fields[#fields + 2] = id, run_record(due, run.priority, past, rule, '')
+    fields[#fields + 1], fields[#fields + 2] = id, run_record(due, run.priority, past, rule, '', run.group)
     earliest = math.min(earliest, due)
+    groups[i], waits[i] = group, due
   else
     done[id] = action
+    groups[i] = group
     local stays, dies = action == 'retry' or action == 'release', action == 'dead-letter'
     -- The body has the due time of a message with a brief record.
     local first = (stays or dies) and #bytes < RECORD_LENGTH and record_time(redis.call('HGET', key_messages, id), 9)
@@ -118,7 +130,7 @@ for i = 1, count do
         -- In the dead letters the attempts start anew; what this queue knew is in the failure.
         record.attempts, record.priority = 0, record.priority - record.priority % RECORD_RUN + level + RECORD_DEAD
       end
-      line = record_run(record)
+      line = (record.group and record.group .. '\n' or '') .. record_run(record)
       head = string.sub(record_write(record), 1, RECORD_BRIEF)
     end
     if stays then
@@ -128,7 +140,8 @@ for i = 1, count do
       local n, m = #kept + 1, #set + 1
       kept[n], sets[level], set[m], set[m + 1] = id, set, due, id
       fields[2 * n - 1] = id
-      failure = action == 'release' and record.failure or line .. failure
+      waits[i] = group and (relaxed or record.attempts == 0) and due or nil
+      failure = action == 'release' and (record.group and record.group .. '\n' or '') .. record.failure or line .. failure
       fields[2 * n] = head .. struct.pack('<dd', due, first or record.first_due) .. failure
     else
       gone[#gone + 1] = id
@@ -144,6 +157,7 @@ for i = 1, count do
   answers[2 * i], answers[2 * i + 1] = outcome, due
 end
 local promises, dead_promises
+local before = next(groups) and queue_first_due()
 if next(dead) then
   local head = tonumber(redis.call('ZRANGE', key_dead_delayed, '0', '0', 'WITHSCORES')[2])
   if not head or now < head or head < now - WAKEUP_OVERDUE_MICROS then
@@ -207,4 +221,14 @@ if #gone > 0 then
   redis.call('ZREM', key_leased, unpack(gone))
   index_forget(key_index, gone)
 end
-return effect_end(struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))
+local result = effect_end(struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))
+if next(groups) then
+--@include page.lua
+--@include group.lua
+  for i, its_group in pairs(groups) do
+    group_leave((waits[i] or done[ids[i]] ~= 'retry' and done[ids[i]] ~= 'release') and its_group, ids[i])
+    group_put(waits[i] and its_group, ids[i], waits[i], 0)
+  end
+  group_end(base, now, before)
+end
+return result

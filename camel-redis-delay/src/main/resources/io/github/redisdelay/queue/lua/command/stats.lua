@@ -1,11 +1,12 @@
 -- Reads a queue's figures. Changes nothing.
 --
 -- KEYS  messages, delayed, leased, config, consumers, dead:delayed, dead:leased; priorities
--- Reply bytes: struct 'dddddddddddd' time of the call; messages delayed, overdue (due and not claimed), leased, dead; for how
---       many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
+-- Reply bytes: struct 'dddddddddddddd' time of the call; messages delayed, overdue (due, neither claimed nor parked), leased,
+--       dead; for how many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
 --       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; since when the queue is
 --       paused (0: it is not); when the last message is due (0: there is none); messages stored; when a consumer found that
---       Redis has lost data of the queue (0: not within a day)
+--       Redis has lost data of the queue (0: not within a day); messages that are due and parked; for how many microseconds
+--       the oldest of these has been due (0: none is)
 -- Errors  config, needs, partitions
 -- Cost  O(log N), and one step for each consumer
 
@@ -31,9 +32,10 @@ local function count(set)
   last = math.max(last, tonumber(redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')[2]) or 0)
 end
 
-for i = 0, #queue_priorities do
+for i = 0, #queue_priorities + (queue_places and 1 or 0) do
   count(queue_delayed_set(queue_priorities[i]))
 end
+local parked = queue_places and redis.call('ZCOUNT', queue_delayed_set(10), '-inf', now) or 0
 local oldest = queue_first_due()
 local listening = 0
 local records = redis.call('HVALS', key_consumers)
@@ -44,7 +46,7 @@ for i = 1, #records do
 end
 local lost = redis.call('HGET', key_consumers, 'lost')
 lost = lost and #lost == 4 and struct.unpack('<I4', lost) * 1000000 or 0
-return struct.pack('<dddddddddddd', now, waiting, overdue,
+return struct.pack('<dddddddddddddd', now, waiting, overdue - parked,
   redis.call('ZCARD', key_leased),
   redis.call('ZCARD', key_dead_delayed) + redis.call('ZCARD', key_dead_leased),
   oldest and math.max(0, now - math.max(0, oldest)) or 0, -- others may have written a time before 1970
@@ -53,4 +55,6 @@ return struct.pack('<dddddddddddd', now, waiting, overdue,
   queue_paused and math.max(1, tonumber(queue_paused) or 1) or 0,
   last,
   redis.call('HLEN', key_messages),
-  lost > now - CALL_UNUSED_MICROS and lost or 0)
+  lost > now - CALL_UNUSED_MICROS and lost or 0,
+  parked,
+  parked > 0 and now - math.max(0, tonumber(redis.call('ZRANGE', queue_delayed_set(10), '0', '0', 'WITHSCORES')[2])) or 0)

@@ -9,12 +9,12 @@ local function check_integer(text, low, high, what, number)
   return n
 end
 
--- The feature that these scripts know, as it stands in `needs`.
-local CHECK_SCHEDULES = 'schedules=0.1'
+-- The features that these scripts know, as they stand in `needs`.
+local CHECK_SCHEDULES, CHECK_GROUPS = 'schedules=0.1', 'groups=0.1'
 
 -- Refuses a queue that needs features which these scripts do not know, see queue.lua.
 local function check_needs(needs)
-  if needs and needs ~= CHECK_SCHEDULES then
+  if needs and string.gsub(string.gsub(needs .. ' ', 'schedules=0%.1 ', ''), 'groups=0%.1 ', '') ~= '' then
     error('REDISDELAY needs: ' .. needs)
   end
 end

@@ -88,6 +88,9 @@ local function give_one()
   elseif not body or #body == 0 or id == '' then
     -- One without a body, or without an id, which only others can have written: no call could finish it.
     dropped[#dropped + 1] = id
+    if group_of and record and record.group then
+      leave_group(record.group, id)
+    end
   elseif give_taken and give_taken[id] then
     return true
   elseif batch_timeout and ((alone and #ids > 0) or (complete and not alone)) then
@@ -95,6 +98,14 @@ local function give_one()
   elseif #ids > 0 and (give_bytes + #body > max_bytes or alone) then
     give_full = true
   else
+    local group = group_of and group_of(body)
+    if group then
+      record = record or record_read(nil, record_time(body, 9) or now, give_priority)
+      record.group = group
+      if not may_give(id, group, record) then
+        return true
+      end
+    end
     if give_taken then
       give_taken[id] = true
     end
@@ -103,7 +114,9 @@ local function give_one()
     end
     local written = give_brief
     if record then
-      give_full = alone
+      give_full = alone or false
+      -- The message says it, but in dead letters, where nobody asks.
+      record.group = group or record.priority % RECORD_RUN >= RECORD_DEAD and record.group or nil
       record.attempts = record.attempts + 1
       record.claim = claim
       written = record_write(record)
@@ -152,7 +165,7 @@ local give_in_use = {}
 for i = 0, stored and -1 or #queue_priorities do
   give_in_use[queue_priorities[i]] = true
 end
-give_taken = (next(give_all_expired) or #queue_priorities > 0) and {}
+give_taken = (next(give_all_expired) or #queue_priorities > 0 or group_of) and {}
 for priority = 9, 0, -1 do
   if give_in_use[priority] or give_all_expired[priority] then
     give_priority, give_next, give_bodies = priority, 1, {}
@@ -206,4 +219,7 @@ if #dropped > 0 then
     redis.call('ZREM', queue_delayed_set(queue_priorities[i]), unpack(dropped))
   end
   redis.call('ZREM', key_leased, unpack(dropped))
+end
+if end_groups then
+  end_groups()
 end

@@ -4,10 +4,15 @@
 -- long as any is there. An empty queue needs nothing.
 -- Called by what sets or ends a pause, may store a first message or remove the last one, and by claims.
 local function pause_keep(resumed)
-  if queue_schedules and redis.call('HLEN', key_messages) == 0 then
+  if queue_needs and redis.call('HLEN', key_messages) == 0 then
     redis.call('HDEL', key_config, 'needs')
+    redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
+    if queue_places then
+      redis.call('ZREMRANGEBYSCORE', queue_delayed_set(10), '-inf', '+inf')
+      redis.call('ZREMRANGEBYSCORE', queue_delayed_set(11), '-inf', '+inf')
+    end
   end
-  if (queue_paused or (resumed and (#queue_priorities > 0 or queue_schedules))) and redis.call('HLEN', key_messages) > 0 then
+  if (queue_paused or (resumed and (#queue_priorities > 0 or queue_needs))) and redis.call('HLEN', key_messages) > 0 then
     redis.call('PERSIST', key_config)
   elseif queue_paused or resumed then
     redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)

@@ -12,9 +12,9 @@ local function place_use_priority(priority)
   end
 end
 
--- Returns when a delayed message is due, as text, and its priority; nil if it is not delayed.
+-- Returns when a delayed message is due, as text, and its priority, nil of a parked one; nil if it is not delayed.
 local function place_find(id)
-  for i = 0, #queue_priorities do
+  for i = 0, #queue_priorities + (queue_places and 1 or 0) do
     local score = redis.call('ZSCORE', queue_delayed_set(queue_priorities[i]), id)
     if score then
       return score, queue_priorities[i]
@@ -25,20 +25,23 @@ end
 -- Removes an id from whatever set of delayed ones it is in. Returns whether it was in any.
 local function place_remove(id)
   local was = false
-  for i = 0, #queue_priorities do
+  for i = 0, #queue_priorities + (queue_places and 1 or 0) do
     was = redis.call('ZREM', queue_delayed_set(queue_priorities[i]), id) == 1 or was
   end
   return was
 end
 
--- Parses the words ' priority=5 limit=100' about a message, each of which may be missing: returns the priority, and how many
--- messages the queue may hold, nil for any number. Fails for anything else, naming the message.
+-- Parses the words ' priority=5 limit=100 group=16' about a message, each of which may be missing: returns the priority; how many
+-- messages the queue may hold, nil for any number; and how many bytes of its body are its group. Fails for anything else, naming
+-- the message.
 local function place_options(words, number)
   local level, behind = string.match(words, '^ priority=(%d)(.*)$')
   local rest = behind or words
-  local limit = string.match(rest, '^ limit=(%d+)$')
-  if #rest > 0 and not limit then
+  local limit, last = string.match(rest, '^ limit=(%d+)(.*)$')
+  local group = string.match(last or rest, '^ group=(%d+)$')
+  if #(last or rest) > 0 and not group then
     error('REDISDELAY argument: message ' .. number)
   end
-  return tonumber(level) or 0, limit and check_integer(limit, 1, CALL_MAX_EXACT, 'limit of message ', number)
+  return tonumber(level) or 0, limit and check_integer(limit, 1, CALL_MAX_EXACT, 'limit of message ', number),
+    group and check_integer(group, 1, level and 0 or 200, 'group of message ', number)
 end

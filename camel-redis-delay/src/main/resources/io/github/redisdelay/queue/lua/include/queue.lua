@@ -7,6 +7,8 @@
 --     paused      no message is claimed since this time, in microseconds
 --     partitions  the number of partitions of the queue, if it is recorded (see partitions.lua). The keys of a partition do
 --                 not have it: with more than 1, these keys are none of a partition
+--     groupLimit  how many places a group has, 0 for any number; a space, and limit-strict, or limit-relaxed if a retry lets others
+--                 of its group pass. If it is missing: '1 limit-strict'
 -- The key expires when the queue has been idle for long, see pause.lua and partitions.lua.
 --
 -- The set in which a delayed id waits is its priority: `delayed` for 0. A queue that uses no other priority pays for none: the
@@ -15,14 +17,18 @@
 
 -- The findings of queue_read_config. The priorities above 0 stand from index 1 on, the highest first; index 0 is always 0, so
 -- that a loop from there goes through all sets of delayed messages.
--- queue_schedules: whether the queue holds recurring schedules, or did since it was empty.
-local queue_priorities, queue_paused, queue_schedules
+-- queue_needs: what the messages need that the queue holds, or did since it was empty.
+local queue_priorities, queue_paused, queue_needs
 
+-- How many places a group has; nil if the queue has no messages with groups.
+local queue_places
+
+-- Returns the set of a priority; without one, or of 10, that of parked messages; of 11 the index of groups, see member.lua.
 local function queue_delayed_set(priority)
   if priority == 0 then
     return key_delayed
   end
-  return KEYS[KEY_PRIORITIES + priority]
+  return KEYS[KEY_PRIORITIES + (priority or 10)]
 end
 
 -- Refuses a call that needs the sets of the priorities and does not name them.
@@ -30,6 +36,13 @@ local function queue_need_priorities(needed)
   if needed and not KEYS[KEY_PRIORITIES + 9] then
     error('REDISDELAY keys: this call or this queue uses priorities')
   end
+end
+
+-- Prepares a call that is about messages with a group.
+local function queue_use_groups()
+  queue_need_priorities(true)
+  queue_places = tonumber(string.match(redis.call('HGET', key_config, 'groupLimit') or '1', '^%d+')) or 1
+  queue_places = queue_places > 0 and queue_places or math.huge
 end
 
 -- Reads the configuration. Refuses the call if the queue has several partitions, which have keys of their own; not if it
@@ -41,7 +54,10 @@ local function queue_read_config(finishes)
   if partitions and partitions ~= '1' and not finishes then
     error('REDISDELAY partitions: ' .. partitions)
   end
-  queue_priorities, queue_paused, queue_schedules = { [0] = 0 }, found[3], found[1]
+  queue_priorities, queue_paused, queue_needs = { [0] = 0 }, found[3], found[1]
+  if queue_needs and string.find(queue_needs, CHECK_GROUPS, 1, true) then
+    queue_use_groups()
+  end
   local digits = found[2]
   if not digits then
     return

@@ -2,7 +2,8 @@
 --
 -- state: id -> struct '<BBBBI4c16dd' and bytes
 --     version (1), deliveries lost in a row by an expired lease, why it came again (0 it did not, 1 failed, 2 lease expired,
---     3 released), priority (0 to 9; of a dead letter 16 more, of a recurring schedule 32 more), attempts, claim id (zeros: not
+--     3 released), priority (0 to 9; of a dead letter 16 more, of a recurring schedule 32 more,
+--     of a message with a group 64 more), attempts, claim id (zeros: not
 --     held), due time of this delivery, due time of the first one, then what the last failure left (bytes of the client's)
 --     The record of a first delivery may end behind the claim id: then both due times are the one in the stored body. So
 --     most messages of a claim have the same record, which takes a tenth off the time of a delivery.
@@ -17,6 +18,9 @@ local RECORD_DEAD = 16
 -- That of a recurring schedule, or of the dead letter of one of its runs, is so much more: there is a line before the failure then,
 -- see run.lua.
 local RECORD_RUN = 32
+
+-- That of a message with a group is so much more: the group and a line feed stand before all else that follows the times.
+local RECORD_GROUP = 64
 
 -- Attempts are counted up to here: with one more the number still fits into 32 bits with a sign, as its readers have it.
 local RECORD_MAX_ATTEMPTS = 2147483646
@@ -47,16 +51,23 @@ local function record_read(bytes, due, priority, id)
     if this and first then
       r.due, r.first_due = this, first
     end
+    r.failure = string.sub(bytes, RECORD_LENGTH + 1)
+    if stored >= RECORD_GROUP then
+      stored = stored - RECORD_GROUP
+      r.group = string.match(r.failure, '^([^\n%z]+)\n')
+      r.failure = r.group and string.sub(r.failure, #r.group + 2) or r.failure
+    end
     if stored % RECORD_DEAD <= 9 and stored < 2 * RECORD_RUN then
       r.priority = stored
     end
-    r.failure = string.sub(bytes, RECORD_LENGTH + 1)
   end
   return r
 end
 
 local function record_write(r)
-  return struct.pack(RECORD_FORMAT, 1, r.lost, r.reason, r.priority, r.attempts, r.claim, r.due, r.first_due) .. r.failure
+  local priority = r.priority + (r.group and RECORD_GROUP or 0)
+  return struct.pack(RECORD_FORMAT, 1, r.lost, r.reason, priority, r.attempts, r.claim, r.due, r.first_due)
+    .. (r.group and r.group .. '\n' or '') .. r.failure
 end
 
 -- Returns the priority of the set in which a message with this record waits.

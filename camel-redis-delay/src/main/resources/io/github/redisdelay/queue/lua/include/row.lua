@@ -1,4 +1,4 @@
--- Included where messages are looked at, after call.lua, record.lua and queue.lua.
+-- Included where messages are looked at, after call.lua, record.lua, queue.lua and member.lua.
 
 local row_names = {}
 
@@ -18,6 +18,7 @@ end
 -- Appends the five elements of a row: id, struct '<d' score, priority in digits, state record, holder.
 local function row_append(reply, id, score, priority, is_leased)
   local record = record_read(redis.call('HGET', key_state, id), score, priority, id)
+  record.group = record.group or queue_places and (member_stored(redis.call('HGET', key_messages, id))) or nil
   local n = #reply
   reply[n + 1] = id
   reply[n + 2] = struct.pack('<d', score)

@@ -30,8 +30,8 @@ end
 local RUN_LINE = '^(%d+) ((%d+)@(%d+)@%d+) (.+)\n$'
 
 -- Returns the record of a run that is due at a time.
-local function run_record(due, priority, past, rule, failure)
+local function run_record(due, priority, past, rule, failure, group)
   local record = record_read(nil, due, priority)
-  record.failure = '0 ' .. past .. ' ' .. rule .. '\n' .. failure
+  record.failure, record.group = '0 ' .. past .. ' ' .. rule .. '\n' .. failure, group
   return record_write(record)
 end

@@ -74,7 +74,8 @@ class DiagnosisTest {
                 due,
                 0,
                 0,
-                0);
+                0,
+                null);
     }
 
     @Test

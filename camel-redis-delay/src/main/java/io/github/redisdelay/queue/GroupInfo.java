@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+/**
+ * The figures of a group.
+ *
+ * @param name its name
+ * @param parked how many of its messages wait for others of it
+ * @param messages how many messages it has, parked, delayed and leased
+ */
+public record GroupInfo(String name, long parked, long messages) {}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The messages of one group of a queue. A handle, as the queue. What it costs depends on the size of the group, not of the queue.
+ */
+public interface MessageGroup {
+
+    /** The group's name. */
+    String name();
+
+    /**
+     * The queue for calls by id that are about messages of this group: of a queue with partitions the group's partition, whose
+     * dead letters are those of its messages; of any other queue the queue itself.
+     */
+    DelayQueue queue();
+
+    /**
+     * Lists messages of the group: first those that are leased or keep their places, then the others in the order of their due
+     * times.
+     *
+     * @param cursor where the page begins: the {@link MessagePage#next()} of the page before; null for the first page
+     * @param limit how many at the most, 1 to {@value QueueAdmin#MAX_PAGE}
+     */
+    CompletableFuture<MessagePage> list(String cursor, int limit);
+
+    /** Counts the messages of the group, in any state. */
+    CompletableFuture<Long> count();
+
+    /**
+     * Removes all messages of the group.
+     *
+     * @param schedules whether recurring schedules are removed, too
+     * @param leased whether leased ones are removed, too, whose deliveries become stale then
+     * @return how many
+     */
+    CompletableFuture<Long> cancelAll(boolean schedules, boolean leased);
+
+    /** Makes all messages of the group due now that are not due yet, and counts them. */
+    CompletableFuture<Long> promoteAll();
+
+    /** Gives all messages of the group that are not leased a new due time, and counts them. */
+    CompletableFuture<Long> rescheduleAll(DueTime due);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue.internal.format;
+
+import io.github.redisdelay.queue.MessagePage;
+
+/**
+ * A part of a group's messages, as {@code group.lua} answers it.
+ *
+ * @param timeMicros the server's time
+ * @param count how many messages the group has
+ * @param parked how many of them are parked
+ */
+public record GroupPage(long timeMicros, long count, long parked, MessagePage page) {}

@@ -1,0 +1,40 @@
+-- Reads a page of a group's messages, and counts them. Changes nothing.
+--
+-- KEYS  messages, delayed, leased, state, config, consumers; priorities, which may not be left out here
+-- ARGV  1 the group  2 behind what the page begins: nothing, or what the page before answered  3 how many at the most, 0 to 256
+-- Reply  a list: struct 'ddd' time of the call, how many messages the group has, and how many of them are parked; behind what
+--        the next page begins, nothing at the end; then for each message a row, see row.lua, and its state: delayed, parked or leased
+-- Errors  argument, config, needs, partitions
+-- Cost  O(log N) for each message
+--
+-- Those with a place come first, then the others in the order of their due times.
+
+--@include call.lua
+--@include clock.lua
+--@include check.lua
+--@include record.lua
+--@include queue.lua
+--@include place.lua
+--@include member.lua
+--@include row.lua
+
+local group, behind = ARGV[1], ARGV[2]
+local limit = check_integer(ARGV[3], 0, 256, 'limit')
+queue_read_config()
+local prefix = group .. '\0'
+local last = '(' .. prefix .. '\255'
+local found = redis.call('ZRANGE', queue_delayed_set(11), '(' .. prefix .. behind, last, 'BYLEX', 'LIMIT', 0, limit)
+local reply = {
+  struct.pack('<ddd', clock_now, redis.call('ZLEXCOUNT', queue_delayed_set(11), '(' .. prefix, last),
+    redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PARKED, last)),
+  limit > 0 and #found == limit and string.sub(found[#found], #prefix + 1) or '' }
+for i = 1, #found do
+  local id = member_parts(found[i], group).id
+  local score, priority = place_find(id)
+  local lease = not score and redis.call('ZSCORE', key_leased, id)
+  if score or lease then
+    row_append(reply, id, tonumber(score or lease), priority or 0, lease)
+    reply[#reply + 1] = lease and 'leased' or not priority and tonumber(score) <= clock_now and 'parked' or 'delayed'
+  end
+end
+return reply

@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.DelayQueueException;
+import io.github.redisdelay.queue.fake.PatientCaller;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
+import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.api.RKeys;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.StringCodec;
+
+/**
+ * Messages with a group: the histories that break an order where it is kept without care, and each operation on a message that is
+ * delayed, parked, keeps its place, or is leased.
+ */
+class GroupsIT extends RealQueueIT {
+
+    private static final Settlement RETRY_LATER = new Settlement.Retry(Duration.ofMinutes(30), bytes("failed"));
+
+    private static DueTime at(long micros) {
+        return new DueTime(false, micros);
+    }
+
+    private static ScheduleRequest grouped(String id, String group, DueTime due) {
+        return ScheduleRequest.of(id, bytes("body of " + id), due).withGroup(group);
+    }
+
+    private ScheduleResult schedule(String id, String group, DueTime due) {
+        return get(queue.schedule(grouped(id, group, due)));
+    }
+
+    /** Messages 1 to a number of group g, due one after the other. */
+    private void scheduleGroup(int count) {
+        for (int i = 1; i <= count; i++) {
+            schedule("m" + i, "g", at(i));
+        }
+    }
+
+    private void limit(int concurrency, boolean strict) {
+        get(queue.admin().limitGroups(new GroupLimit(concurrency, strict)));
+    }
+
+    private ClaimedDelivery claimOnly(String id) {
+        List<ClaimedDelivery> claimed = claim(10);
+        assertThat(ids(claimed)).containsExactly(id);
+        return claimed.get(0);
+    }
+
+    private static SettleResult acknowledge(Delivery delivery) {
+        return get(delivery.settle(Settlement.ACKNOWLEDGE));
+    }
+
+    private MessageState state(String id) {
+        return get(queue.get(id)).map(found -> found.info().state()).orElse(MessageState.NONE);
+    }
+
+    private List<String> members(String key) {
+        return redis.client().<byte[]>getScoredSortedSet(keys().key(key), ByteArrayCodec.INSTANCE).readAll().stream()
+                .map(bytes -> new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1))
+                .toList();
+    }
+
+    private void delete(String key) {
+        redis.client().getKeys().delete(keys().key(key));
+    }
+
+    private void removeByHand(String id) {
+        redis.client().getMap(keys().key("messages"), StringCodec.INSTANCE).remove(id);
+        redis.client().getMap(keys().key("state"), StringCodec.INSTANCE).remove(id);
+        for (String set : List.of("delayed", "leased", "parked")) {
+            redis.client()
+                    .getScoredSortedSet(keys().key(set), StringCodec.INSTANCE)
+                    .remove(id);
+        }
+    }
+
+    /** Delivers all that is there: no lease expires, and only what was retried waits. */
+    private List<String> drain() {
+        List<String> all = new ArrayList<>();
+        pass(Duration.ofMinutes(59));
+        for (List<ClaimedDelivery> some = claim(10); !some.isEmpty(); some = claim(10)) {
+            some.forEach(delivery -> {
+                all.add(delivery.id());
+                acknowledge(delivery);
+            });
+        }
+        return all;
+    }
+
+    /** Whatever a test does: an empty queue has no place taken. */
+    @AfterEach
+    void should_leave_nothing_behind() {
+        pass(Duration.ofDays(3));
+        drain();
+        claim(1);
+        if (redis.client().getMap(keys().key("messages")).isEmpty()) {
+            RKeys all = redis.client().getKeys();
+            assertThat(all.countExists(keys().key("groups"), keys().key("parked"), keys().key("state")))
+                    .isZero();
+        }
+    }
+
+    @Test
+    void should_deliver_one_of_a_group_at_a_time_in_the_order_of_their_due_times() {
+        for (int i : new int[] {3, 1, 5, 2, 4}) {
+            schedule("m" + i, "g", at(i));
+        }
+        schedule("other", "h", at(9));
+        schedule("free", LONG_AGO);
+        assertThat(ids(claim(10))).containsExactlyInAnyOrder("m1", "other", "free");
+        assertThat(claim(10)).isEmpty();
+        assertThat(state("m2")).isEqualTo(MessageState.PARKED);
+        assertThat(get(queue.get("m2")).orElseThrow().info().group()).isEqualTo("g");
+    }
+
+    @Test
+    void should_give_the_place_to_the_next_one_when_a_delivery_ends() {
+        scheduleGroup(4);
+        assertThat(acknowledge(claimOnly("m1"))).isEqualTo(SettleResult.DONE);
+        get(claimOnly("m2").settle(new Settlement.DeadLetter(bytes("why"))));
+        get(claimOnly("m3").settle(new Settlement.Drop(Duration.ZERO)));
+        assertThat(claimOnly("m4").group()).isEqualTo("g");
+    }
+
+    @Test
+    void should_keep_the_place_of_a_failed_one_unless_retries_let_others_pass() {
+        scheduleGroup(3);
+        get(claimOnly("m1").settle(RETRY_LATER));
+        assertThat(claim(10)).as("strict").isEmpty();
+        pass(Duration.ofMinutes(31));
+        ClaimedDelivery again = claimOnly("m1");
+        assertThat(again.attempt()).isEqualTo(2);
+        limit(1, false);
+        get(again.settle(RETRY_LATER));
+        acknowledge(claimOnly("m2"));
+        acknowledge(claimOnly("m3"));
+        pass(Duration.ofMinutes(31));
+        acknowledge(claimOnly("m1"));
+    }
+
+    @Test
+    void should_take_an_earlier_one_before_one_that_was_never_begun() {
+        schedule("late", "g", at(100));
+        schedule("early", "g", at(50));
+        ClaimedDelivery first = claimOnly("early");
+        schedule("earliest", "g", at(1));
+        get(first.settle(Settlement.RELEASE));
+        acknowledge(claimOnly("earliest"));
+        acknowledge(claimOnly("early"));
+        acknowledge(claimOnly("late"));
+    }
+
+    // The fourteen histories, as far as they are not about rates.
+
+    @Test
+    void history_1_should_go_on_when_the_message_that_got_the_place_is_cancelled() {
+        scheduleGroup(4);
+        acknowledge(claimOnly("m1"));
+        get(queue.cancel("m2"));
+        claimOnly("m3");
+    }
+
+    @Test
+    void history_2_should_free_the_place_of_a_message_that_moves_to_another_group() {
+        scheduleGroup(2);
+        get(claimOnly("m1").settle(RETRY_LATER));
+        get(queue.schedule(
+                grouped("m1", "h", DueTime.after(Duration.ofDays(2))).withOnDuplicate(DuplicatePolicy.REPLACE)));
+        claimOnly("m2");
+        assertThat(get(queue.group("h").count())).isOne();
+    }
+
+    @Test
+    void history_3_should_fill_all_places_that_became_free_at_once() {
+        limit(3, true);
+        scheduleGroup(12);
+        assertThat(claim(10)).hasSize(3);
+        List.of("m1", "m2", "m3").forEach(this::removeByHand);
+        assertThat(ids(claim(10))).containsExactly("m4", "m5", "m6");
+    }
+
+    @Test
+    void history_3_should_use_a_limit_that_was_raised_or_lowered_at_once() {
+        scheduleGroup(12);
+        ClaimedDelivery first = claimOnly("m1");
+        assertThat(get(queue.admin().limitGroups(new GroupLimit(3, true)))).isEqualTo(GroupLimit.DEFAULT);
+        List<ClaimedDelivery> more = claim(10);
+        assertThat(ids(more)).containsExactly("m2", "m3");
+        assertThat(get(queue.admin().limitGroups(new GroupLimit(2, false)))).isEqualTo(new GroupLimit(3, true));
+        acknowledge(first);
+        assertThat(claim(10)).isEmpty();
+        more.forEach(GroupsIT::acknowledge);
+        assertThat(ids(claim(10))).containsExactly("m4", "m5");
+        limit(0, true);
+        assertThat(claim(10)).hasSize(7);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a\0bbbbbbbbb", "a\n", "\u0085", ""})
+    void history_4_should_refuse_a_group_with_control_characters(String group) {
+        assertThatThrownBy(() -> grouped("id", group, LONG_AGO)).isInstanceOf(IllegalArgumentException.class);
+        Object[] call = {
+            bytes("session"),
+            bytes("1"),
+            bytes("base"),
+            bytes("id"),
+            bytes("after reject group=" + bytes(group).length),
+            bytes("0"),
+            bytes(""),
+            bytes(group + "body")
+        };
+        if (!group.equals("\u0085")) { // two bytes, of which none is a control character
+            assertThatThrownBy(() -> new PatientCaller(redis.client())
+                            .call(LuaScript.SCHEDULE, keys().of(LuaScript.SCHEDULE), call, 1)
+                            .join())
+                    .hasMessageContaining("REDISDELAY argument: ");
+        }
+    }
+
+    @Test
+    void history_5_should_have_one_limit_for_all_clients() {
+        limit(2, true);
+        scheduleGroup(6);
+        try (DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS)) {
+            DelayQueue there = other.queue(queue.name());
+            assertThat(get(there.admin().limitGroups(new GroupLimit(2, true)))).isEqualTo(new GroupLimit(2, true));
+            assertThat(claim(there, claims, 10, 10)).hasSize(2);
+            assertThat(claim(10)).isEmpty();
+        }
+    }
+
+    @Test
+    void history_6_should_not_let_a_noisy_group_cost_others_a_claim() {
+        List<Submission<ScheduleResult>> noisy = new ArrayList<>();
+        for (int i = 0; i < 3_000; i++) {
+            noisy.add(queue.schedule(grouped("n" + i, "noisy", LONG_AGO)));
+        }
+        noisy.forEach(RealQueueIT::get);
+        for (int i = 0; i < 9; i++) {
+            schedule("o" + i, "o" + i, at(2));
+        }
+        assertThat(claim(10)).as("one of the noisy group and all others").hasSize(10);
+        assertThat(get(queue.admin().stats()).parked()).isEqualTo(2_999);
+        assertThat(get(queue.admin().stats()).overdue()).isZero();
+        assertThat(get(queue.admin().groups())).containsExactly(new GroupInfo("noisy", 2_999, 3_000));
+        assertThat(get(queue.group("noisy").cancelAll(false, true))).isEqualTo(3_000);
+    }
+
+    @Test
+    void history_8_should_give_expired_leases_no_more_places_than_there_are() {
+        limit(3, true);
+        scheduleGroup(5);
+        assertThat(claim(10)).hasSize(3);
+        limit(1, true);
+        pass(Duration.ofMinutes(61));
+        List<ClaimedDelivery> again = claim(10);
+        assertThat(again).hasSize(1);
+        acknowledge(again.get(0));
+        assertThat(claim(10)).hasSize(1);
+    }
+
+    @Test
+    void history_11_should_refuse_an_acknowledgement_that_frees_no_place() {
+        scheduleGroup(2);
+        ClaimedDelivery first = claimOnly("m1");
+        Object[] call = {
+            bytes("session"), bytes("1"), bytes("m1"), first.claimId().bytes()
+        };
+        assertThatThrownBy(() -> new PatientCaller(redis.client())
+                        .call(LuaScript.ACKNOWLEDGE, keys().of(LuaScript.ACKNOWLEDGE), call, 1)
+                        .join())
+                .hasMessageContaining("REDISDELAY argument: delivery 1 has a group");
+        acknowledge(first);
+        claimOnly("m2");
+    }
+
+    @Test
+    void should_tell_a_late_acknowledgement_that_a_message_with_a_group_has_taken_its_place() {
+        schedule("m1", LONG_AGO);
+        ClaimedDelivery old = claimOnly("m1");
+        get(queue.schedule(grouped("m1", "g", LONG_AGO).withOnDuplicate(DuplicatePolicy.REPLACE)));
+        ClaimedDelivery other = claimOnly("m1");
+        assertThat(acknowledge(old)).isEqualTo(SettleResult.STALE_HELD);
+        assertThat(acknowledge(other)).isEqualTo(SettleResult.DONE);
+    }
+
+    @Test
+    void history_12_should_know_parked_messages_in_a_check() {
+        scheduleGroup(5);
+        QueueSnapshots before = read();
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(5, 0, 0, 0));
+        assertThat(read()).isEqualTo(before);
+        for (String lost : List.of("groups", "parked", "delayed", "config")) {
+            delete(lost);
+            get(queue.admin().check());
+            assertThat(read()).as(lost).isEqualTo(before);
+        }
+    }
+
+    private record QueueSnapshots(List<String> delayed, List<String> parked, List<String> groups) {}
+
+    private QueueSnapshots read() {
+        return new QueueSnapshots(members("delayed"), members("parked"), members("groups"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"groups", "parked", "state"})
+    void should_go_on_without_a_check_when_a_key_was_evicted(String key) {
+        scheduleGroup(6);
+        claimOnly("m1");
+        delete(key);
+        pass(Duration.ofMinutes(61));
+        List<String> all = drain();
+        assertThat(all).containsExactlyInAnyOrder("m1", "m2", "m3", "m4", "m5", "m6");
+        // Nothing else says which had a place.
+        assertThat(key.equals("groups") ? all.subList(2, 6) : all).isSorted();
+    }
+
+    @Test
+    void should_go_on_behind_messages_whose_bodies_were_evicted() {
+        scheduleGroup(3);
+        delete("messages");
+        delete("state");
+        schedule("new", "g", at(9));
+        for (int i = 0; i < 10 && claim(1).isEmpty(); i++) {
+            assertThat(get(queue.get("new"))).isPresent();
+        }
+        assertThat(state("new")).isEqualTo(MessageState.LEASED);
+    }
+
+    @Test
+    void should_refuse_a_priority_with_a_group() {
+        assertThatThrownBy(() -> message("id", LONG_AGO, 5).withGroup("g"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("group");
+        assertThatThrownBy(() -> grouped("id", "g", LONG_AGO).withPriority(5))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void should_need_a_client_that_knows_groups_as_long_as_messages_are_there() {
+        scheduleGroup(1);
+        var config = redis.client().<String, String>getMap(keys().key("config"), StringCodec.INSTANCE);
+        assertThat(config.readAllMap()).containsEntry("needs", "groups=0.1");
+        config.put("needs", "groups=0.9");
+        assertThatThrownBy(() -> get(queue.get("m1")))
+                .isInstanceOf(DelayQueueException.class)
+                .hasMessageContaining("'groups' (since version 0.9)");
+        config.put("needs", "groups=0.1");
+        assertThat(drain()).containsExactly("m1");
+        claim(1);
+        assertThat(config.readAllMap()).doesNotContainKey("needs");
+    }
+
+    @Test
+    void should_list_count_and_change_a_group() {
+        for (int i = 0; i < 300; i++) {
+            schedule("m" + i, "g", DueTime.after(Duration.ofMinutes(90).plusMillis(i)));
+        }
+        schedule("other", "h", LONG_AGO);
+        get(queue.schedule(grouped("s", "g", IN_AN_HOUR).recurring(Schedule.every(HOUR), 0)));
+        MessageGroup group = queue.group("g");
+        assertThat(get(group.count())).isEqualTo(301);
+        MessagePage page = get(group.list(null, 256));
+        assertThat(page.messages()).hasSize(256).allSatisfy(info -> {
+            assertThat(info.group()).isEqualTo("g");
+            assertThat(info.state()).isEqualTo(MessageState.DELAYED);
+        });
+        assertThat(get(group.list(page.next(), 256)).messages()).hasSize(45);
+        assertThat(get(group.promoteAll())).isEqualTo(301);
+        ClaimedDelivery other = claim(1).get(0);
+        ClaimedDelivery first = claim(1).get(0);
+        assertThat(first.group()).isEqualTo("g");
+        assertThat(get(group.rescheduleAll(DueTime.after(Duration.ofMinutes(5)))))
+                .isEqualTo(300);
+        assertThat(get(queue.admin().list(MessageState.PARKED, PageStart.first(), 10))
+                        .messages())
+                .hasSize(10);
+        assertThat(get(group.cancelAll(false, false))).isBetween(299L, 300L);
+        acknowledge(first);
+        assertThat(get(group.cancelAll(true, true))).isBetween(0L, 1L);
+        assertThat(get(group.count())).isZero();
+        assertThat(other.id()).isEqualTo("other");
+    }
+
+    @Test
+    void should_take_one_of_a_group_into_a_batch() {
+        limit(2, true);
+        scheduleGroup(4);
+        schedule("free", LONG_AGO);
+        var request = new io.github.redisdelay.queue.internal.format.ClaimRequest(
+                io.github.redisdelay.queue.fake.FakeHost.randomClaimId(), 3_600_000_000L, 10, 10, false, 1, 0);
+        var reply = get(claims.claim(request, new java.util.concurrent.CompletableFuture<>()));
+        assertThat(reply.messages()).extracting(m -> m.id()).containsExactly("free", "m1");
+        assertThat(reply.nextDueMicros()).isZero();
+    }
+
+    @Test
+    void should_put_a_group_into_one_partition() {
+        DelayQueue parts = client.queue(redis.uniqueQueue(), 4);
+        for (int i = 0; i < 20; i++) {
+            get(parts.schedule(grouped("m" + i, "g", at(i))));
+        }
+        MessageGroup group = parts.group("g");
+        assertThat(get(group.count())).isEqualTo(20);
+        assertThat(get(group.queue().cancel("m7")).previousState()).isEqualTo(MessageState.DELAYED);
+        assertThat(get(group.queue().get("m8"))).isPresent();
+        assertThat(get(parts.admin().limitGroups(new GroupLimit(5, true)))).isEqualTo(GroupLimit.DEFAULT);
+        assertThat(((RedisDelayQueue) group.queue()).partitions()).hasSize(1);
+        assertThat(get(group.cancelAll(false, true))).isEqualTo(19);
+    }
+
+    @Test
+    void should_let_the_group_of_a_recurring_schedule_go_on_after_a_run() {
+        get(queue.schedule(grouped("s", "g", IN_AN_HOUR).recurring(Schedule.every(HOUR), 0)));
+        pass(Duration.ofMinutes(121));
+        schedule("m", "g", DueTime.now());
+        ClaimedDelivery run = claimOnly("s");
+        assertThat(run.rule()).isNotNull();
+        assertThat(run.group()).isEqualTo("g");
+        acknowledge(run);
+        acknowledge(claimOnly("m"));
+        assertThat(get(queue.get("s")).orElseThrow().info().group()).isEqualTo("g");
+        get(queue.cancel("s"));
+    }
+
+    @Test
+    void should_keep_the_group_of_a_run_that_goes_on_when_its_schedule_is_declared_without_it() {
+        get(queue.schedule(grouped("s", "g", IN_AN_HOUR).recurring(Schedule.every(HOUR), 0)));
+        pass(Duration.ofMinutes(121));
+        ClaimedDelivery run = claimOnly("s");
+        get(queue.schedule(message("s", IN_AN_HOUR, 9).recurring(Schedule.every(Duration.ofMinutes(20)), 0)));
+        acknowledge(run);
+        MessageInfo next = get(queue.get("s")).orElseThrow().info();
+        assertThat(next.group()).isEqualTo("g");
+        assertThat(next.priority()).isZero();
+        assertThat(held("delayed")).containsExactly("s");
+        assertThat(held("delayed:9")).isEmpty();
+        get(queue.cancel("s"));
+    }
+
+    @Test
+    void should_redrive_a_dead_letter_into_its_group() {
+        scheduleGroup(2);
+        get(claimOnly("m1").settle(new Settlement.DeadLetter(bytes("why"))));
+        ClaimedDelivery second = claimOnly("m2");
+        MessageInfo dead = get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), 1))
+                .messages()
+                .get(0);
+        assertThat(dead.group()).isEqualTo("g");
+        get(queue.redrive(dead.id(), null));
+        assertThat(claim(10)).isEmpty();
+        acknowledge(second);
+        assertThat(text(claimOnly("m1").body())).isEqualTo("body of m1");
+    }
+
+    /** Where a message of a group of three is. */
+    private enum Where {
+        DELAYED,
+        PARKED,
+        KEEPS_ITS_PLACE,
+        LEASED
+    }
+
+    private enum Operation {
+        CANCEL,
+        REPLACE,
+        REPLACE_INTO_ANOTHER_GROUP,
+        REPLACE_WITHOUT_A_GROUP,
+        SCHEDULE_AGAIN,
+        DECLARE,
+        RESCHEDULE_LATER,
+        RESCHEDULE_EARLIER,
+        PROMOTE,
+        PAUSE,
+        CHECK,
+        CANCEL_ALL,
+        PROMOTE_ALL,
+        GET_AND_LIST,
+        EVICT_BODY
+    }
+
+    static Stream<Arguments> operationsAndStates() {
+        return Stream.of(Operation.values())
+                .flatMap(operation -> Stream.of(Where.values()).map(where -> Arguments.of(operation, where)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("operationsAndStates")
+    void should_let_the_group_go_on_after_each_operation(Operation operation, Where where) {
+        String id = where == Where.PARKED ? "m2" : "m1";
+        long soon = get(queue.admin().stats()).timeMicros();
+        for (int i = 1; i <= 3; i++) {
+            schedule("m" + i, "g", where == Where.DELAYED ? at(soon + 600_000_000L + i) : at(i));
+        }
+        if (where == Where.KEEPS_ITS_PLACE || where == Where.LEASED) {
+            ClaimedDelivery first = claimOnly("m1");
+            if (where == Where.KEEPS_ITS_PLACE) {
+                get(first.settle(RETRY_LATER));
+            }
+        }
+        List<String> left = new ArrayList<>(List.of("m1", "m2", "m3"));
+        boolean moves = where != Where.LEASED;
+        ScheduleRequest again =
+                grouped(id, "g", DueTime.after(Duration.ofMinutes(20))).withOnDuplicate(DuplicatePolicy.REPLACE);
+        switch (operation) {
+            case CANCEL -> {
+                get(queue.cancel(id));
+                left.remove(id);
+            }
+            case REPLACE -> get(queue.schedule(again));
+            case REPLACE_INTO_ANOTHER_GROUP -> get(queue.schedule(again.withGroup("h")));
+            case REPLACE_WITHOUT_A_GROUP -> get(queue.schedule(again.withGroup(null)));
+            case SCHEDULE_AGAIN -> get(queue.schedule(again.withOnDuplicate(DuplicatePolicy.IGNORE)));
+            case DECLARE -> {
+                get(queue.schedule(again.recurring(Schedule.every(Duration.ofDays(5)), 0)));
+                left.remove(id);
+            }
+            case RESCHEDULE_LATER ->
+                assertThat(get(queue.reschedule(id, DueTime.after(Duration.ofMinutes(40))))
+                                .previousState())
+                        .isEqualTo(moves ? MessageState.DELAYED : MessageState.LEASED);
+            case RESCHEDULE_EARLIER -> get(queue.reschedule(id, at(0)));
+            case PROMOTE -> get(queue.promote(id));
+            case PAUSE -> {
+                get(queue.admin().pause());
+                assertThat(claim(10)).isEmpty();
+                get(queue.admin().resume());
+            }
+            case CHECK -> assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(3, 0, 0, 0));
+            case CANCEL_ALL -> {
+                get(queue.admin().cancelAll(info -> info.id().equals(id), Long.MAX_VALUE));
+                left.remove(moves ? id : "");
+            }
+            case PROMOTE_ALL -> get(queue.admin().promoteAll(info -> true, Long.MAX_VALUE));
+            case GET_AND_LIST -> {
+                assertThat(state(id))
+                        .isEqualTo(
+                                where == Where.LEASED
+                                        ? MessageState.LEASED
+                                        : where == Where.PARKED ? MessageState.PARKED : MessageState.DELAYED);
+                assertThat(get(queue.group("g").list(null, 10)).messages())
+                        .extracting(MessageInfo::id)
+                        .containsExactly("m1", "m2", "m3");
+                assertThat(get(queue.admin().list(MessageState.DELAYED, PageStart.first(), 10))
+                                .messages())
+                        .hasSize(moves ? 3 : 2)
+                        .allSatisfy(info -> assertThat(info.group()).isEqualTo("g"));
+            }
+            case EVICT_BODY -> {
+                redis.client()
+                        .getMap(keys().key("messages"), StringCodec.INSTANCE)
+                        .remove(id);
+                left.remove(id);
+            }
+        }
+        List<String> index = members("groups");
+        assertThat(index).hasSameSizeAs(List.copyOf(new java.util.HashSet<>(index)));
+        pass(Duration.ofMinutes(61));
+        List<String> drained = drain();
+        drained.remove(operation == Operation.DECLARE ? id : "");
+        assertThat(drained).containsExactlyInAnyOrderElementsOf(left);
+        get(queue.cancel(id));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Where.class)
+    void should_free_the_place_of_a_message_that_is_superseded(Where where) {
+        scheduleGroup(3);
+        ClaimedDelivery first = claimOnly("m1");
+        get(queue.schedule(grouped("m1", where == Where.PARKED ? "h" : "g", DueTime.after(Duration.ofMinutes(40)))
+                .superseding(first.claimId())));
+        acknowledge(claimOnly("m2"));
+        assertThat(acknowledge(first)).isEqualTo(SettleResult.STALE_HELD);
+        acknowledge(claimOnly("m3"));
+    }
+}
