@@ -578,7 +578,16 @@ public final class QueueModel {
                 String failure = s.failure.substring(s.failure.indexOf('\n'));
                 String line = (same ? s.parts()[0] : due) + " " + s.parts()[1] + " " + run.rule + failure;
                 state.put(
-                        id, new State(s.attempts, s.lost, s.reason, Objects.equals(group, stored.group) ? priority + RUN : s.priority, s.claim, s.due, s.firstDue, line));
+                        id,
+                        new State(
+                                s.attempts,
+                                s.lost,
+                                s.reason,
+                                Objects.equals(group, stored.group) ? priority + RUN : s.priority,
+                                s.claim,
+                                s.due,
+                                s.firstDue,
+                                line));
                 answer(reply, same ? 5 : 2, due);
             }
             return;

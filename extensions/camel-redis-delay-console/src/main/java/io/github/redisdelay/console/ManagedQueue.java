@@ -141,7 +141,7 @@ public final class ManagedQueue {
         ChangeResult found = ask("message '" + id + "' could not be promoted", waiting -> waiting.promote(id)
                 .result());
         return switch (found.previousState()) {
-            case DELAYED -> "due now";
+            case DELAYED, PARKED -> "due now";
             case LEASED -> "it is leased";
             case DEAD -> "it is among the dead letters: left alone";
             case FINISHED, NONE -> "there is no such message";
@@ -157,7 +157,7 @@ public final class ManagedQueue {
                         .result())
                 .previousState();
         return switch (found) {
-            case DELAYED -> "cancelled";
+            case DELAYED, PARKED -> "cancelled";
             case LEASED -> "cancelled while it is leased: its route goes on, and it does not come again";
             case DEAD -> "it is among the dead letters: left alone";
             case FINISHED, NONE -> "there is no such message";

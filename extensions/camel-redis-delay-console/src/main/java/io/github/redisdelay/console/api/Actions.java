@@ -53,7 +53,7 @@ final class Actions {
                         : "was ended: no run follows"
                 : "";
         return switch (result.previousState()) {
-            case DELAYED -> done(seen, recurs ? ended : "was cancelled. It waited, and will not be delivered");
+            case DELAYED, PARKED -> done(seen, recurs ? ended : "was cancelled. It waited, and will not be delivered");
             case LEASED ->
                 recurs
                         ? done(seen, ended + ". The run that " + leaseOwner(found) + " has begun goes on")
