@@ -70,6 +70,11 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "failureException": getOrCreateConfiguration(target).setFailureException(property(camelContext, java.lang.String.class, value)); return true;
         case "failurerouteid":
         case "failureRouteId": getOrCreateConfiguration(target).setFailureRouteId(property(camelContext, java.lang.String.class, value)); return true;
+        case "group": getOrCreateConfiguration(target).setGroup(property(camelContext, java.lang.String.class, value)); return true;
+        case "groupconcurrency":
+        case "groupConcurrency": getOrCreateConfiguration(target).setGroupConcurrency(property(camelContext, int.class, value)); return true;
+        case "groupretry":
+        case "groupRetry": getOrCreateConfiguration(target).setGroupRetry(property(camelContext, java.lang.String.class, value)); return true;
         case "headerfilterstrategy":
         case "headerFilterStrategy": getOrCreateConfiguration(target).setHeaderFilterStrategy(property(camelContext, org.apache.camel.spi.HeaderFilterStrategy.class, value)); return true;
         case "healthcheckconsumerenabled":
@@ -192,6 +197,11 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "failureException": return java.lang.String.class;
         case "failurerouteid":
         case "failureRouteId": return java.lang.String.class;
+        case "group": return java.lang.String.class;
+        case "groupconcurrency":
+        case "groupConcurrency": return int.class;
+        case "groupretry":
+        case "groupRetry": return java.lang.String.class;
         case "headerfilterstrategy":
         case "headerFilterStrategy": return org.apache.camel.spi.HeaderFilterStrategy.class;
         case "healthcheckconsumerenabled":
@@ -310,6 +320,11 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "failureException": return getOrCreateConfiguration(target).getFailureException();
         case "failurerouteid":
         case "failureRouteId": return getOrCreateConfiguration(target).getFailureRouteId();
+        case "group": return getOrCreateConfiguration(target).getGroup();
+        case "groupconcurrency":
+        case "groupConcurrency": return getOrCreateConfiguration(target).getGroupConcurrency();
+        case "groupretry":
+        case "groupRetry": return getOrCreateConfiguration(target).getGroupRetry();
         case "headerfilterstrategy":
         case "headerFilterStrategy": return getOrCreateConfiguration(target).getHeaderFilterStrategy();
         case "healthcheckconsumerenabled":

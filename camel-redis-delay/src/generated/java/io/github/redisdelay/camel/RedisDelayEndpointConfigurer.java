@@ -64,6 +64,11 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "failureException": target.getConfiguration().setFailureException(property(camelContext, java.lang.String.class, value)); return true;
         case "failurerouteid":
         case "failureRouteId": target.getConfiguration().setFailureRouteId(property(camelContext, java.lang.String.class, value)); return true;
+        case "group": target.getConfiguration().setGroup(property(camelContext, java.lang.String.class, value)); return true;
+        case "groupconcurrency":
+        case "groupConcurrency": target.getConfiguration().setGroupConcurrency(property(camelContext, int.class, value)); return true;
+        case "groupretry":
+        case "groupRetry": target.getConfiguration().setGroupRetry(property(camelContext, java.lang.String.class, value)); return true;
         case "headerfilterstrategy":
         case "headerFilterStrategy": target.getConfiguration().setHeaderFilterStrategy(property(camelContext, org.apache.camel.spi.HeaderFilterStrategy.class, value)); return true;
         case "importoptions":
@@ -181,6 +186,11 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "failureException": return java.lang.String.class;
         case "failurerouteid":
         case "failureRouteId": return java.lang.String.class;
+        case "group": return java.lang.String.class;
+        case "groupconcurrency":
+        case "groupConcurrency": return int.class;
+        case "groupretry":
+        case "groupRetry": return java.lang.String.class;
         case "headerfilterstrategy":
         case "headerFilterStrategy": return org.apache.camel.spi.HeaderFilterStrategy.class;
         case "importoptions":
@@ -294,6 +304,11 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "failureException": return target.getConfiguration().getFailureException();
         case "failurerouteid":
         case "failureRouteId": return target.getConfiguration().getFailureRouteId();
+        case "group": return target.getConfiguration().getGroup();
+        case "groupconcurrency":
+        case "groupConcurrency": return target.getConfiguration().getGroupConcurrency();
+        case "groupretry":
+        case "groupRetry": return target.getConfiguration().getGroupRetry();
         case "headerfilterstrategy":
         case "headerFilterStrategy": return target.getConfiguration().getHeaderFilterStrategy();
         case "importoptions":

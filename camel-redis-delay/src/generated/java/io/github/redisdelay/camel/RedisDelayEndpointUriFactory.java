@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(62);
+        Set<String> props = new HashSet<>(65);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -48,6 +48,9 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("executorService");
         props.add("failureException");
         props.add("failureRouteId");
+        props.add("group");
+        props.add("groupConcurrency");
+        props.add("groupRetry");
         props.add("headerFilterStrategy");
         props.add("importOptions");
         props.add("keyPrefix");

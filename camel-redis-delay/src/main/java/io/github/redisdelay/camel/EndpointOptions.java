@@ -64,6 +64,7 @@ final class EndpointOptions {
         checkChooses("every", component.getEvery() != null);
         checkChooses("cron", component.getCron() != null);
         checkChooses("scheduleId", component.getScheduleId() != null);
+        checkChooses("group", component.getGroup() != null);
         checkChooses("importOptions[from]", component.getImportOptions().containsKey("from"));
         RedisDelayConfiguration options = component.copy();
         if (names.contains("delay") || names.contains("deliverAt")) {

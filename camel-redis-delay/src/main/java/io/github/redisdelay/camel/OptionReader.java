@@ -10,6 +10,7 @@ import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.option.Rules;
+import io.github.redisdelay.camel.producer.IdHeaders;
 import io.github.redisdelay.camel.producer.MessageChoice;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.camel.producer.ScheduleHeaders;
@@ -18,6 +19,7 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Durability;
+import io.github.redisdelay.queue.GroupLimit;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -43,13 +45,20 @@ public record OptionReader(RedisDelayConfiguration options) {
             "deadLetterRetention",
             "maximumDeadLetters",
             "every",
-            "cron");
+            "cron",
+            "groupConcurrency",
+            "groupRetry");
 
     private static final String NONE = "; leave it out for none";
 
     private enum OnExpiry {
         DEAD,
         DROP
+    }
+
+    private enum GroupRetry {
+        STRICT,
+        RELAXED
     }
 
     /**
@@ -133,6 +142,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 OptionValues.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
                 options.isBatching(),
                 options.getPriority(),
+                options.getGroup() == null ? null : IdHeaders.group("option 'group'", options.getGroup()),
                 message(),
                 rule(),
                 options.getCron(),
@@ -209,8 +219,8 @@ public record OptionReader(RedisDelayConfiguration options) {
      */
     public ConsumerSettings consumer(String queue, Set<String> own) {
         MessageScope consumed = MessageScope.of(options.getState());
-        if (consumed == MessageScope.LEASED) {
-            throw new IllegalArgumentException("option 'state' is 'leased': a consumer receives the due messages of its"
+        if (consumed == MessageScope.LEASED || consumed == MessageScope.PARKED) {
+            throw new IllegalArgumentException("option 'state' is '" + OptionValues.lower(consumed) + "': a consumer receives the due messages of its"
                     + " queue (leave the option out) or its dead letters (dead)");
         }
         boolean deadLetters = consumed == MessageScope.DEAD;
@@ -233,6 +243,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
                 options.isBatching() ? batch() : null,
                 rule == null ? null : new ScheduleDeclaration.Declared(id, rule, message()),
+                deadLetters ? null : groups(),
                 options.getExecutorService());
     }
 
@@ -244,6 +255,18 @@ public record OptionReader(RedisDelayConfiguration options) {
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("option 'scheduleId': " + e.getMessage(), e);
         }
+    }
+
+    private GroupLimit groups() {
+        int most = GroupLimit.MAX_CONCURRENCY;
+        OptionValues.check(
+                "groupConcurrency",
+                options.getGroupConcurrency(),
+                0,
+                most,
+                "from 1 to " + most + ", or 0 for any number, without an order");
+        GroupRetry retry = OptionValues.constant(GroupRetry.class, "option 'groupRetry'", options.getGroupRetry());
+        return new GroupLimit(options.getGroupConcurrency(), retry == GroupRetry.STRICT);
     }
 
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {

@@ -82,6 +82,15 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "producer", defaultValue = "0")
     private int priority;
 
+    @UriParam(label = "producer")
+    private String group;
+
+    @UriParam(label = "consumer", defaultValue = "1")
+    private int groupConcurrency = 1;
+
+    @UriParam(label = "consumer", defaultValue = "strict", enums = "strict,relaxed")
+    private String groupRetry = "strict";
+
     @UriParam(label = "producer", javaType = "java.time.Duration")
     private String timeToLive;
 
@@ -127,7 +136,7 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "producer,advanced", defaultValue = "false")
     private boolean schedules;
 
-    @UriParam(label = "common", enums = "delayed,leased,dead")
+    @UriParam(label = "common", enums = "delayed,parked,leased,dead")
     private String state;
 
     @UriParam(label = "common", prefix = ImportModule.PREFIX, multiValue = true)
@@ -623,6 +632,44 @@ public class RedisDelayConfiguration implements Cloneable {
         this.priority = priority;
     }
 
+    public String getGroup() {
+        return group;
+    }
+
+    /**
+     * The group of messages, 1 to 200 bytes without control characters: of one group only as many are delivered at a time as the
+     * consumer's groupConcurrency says. Other operations than schedule are about the messages of this group. The header
+     * CamelRedisDelayGroup wins over it. Set on an endpoint only.
+     */
+    public void setGroup(String group) {
+        this.group = group;
+    }
+
+    public int getGroupConcurrency() {
+        return groupConcurrency;
+    }
+
+    /**
+     * The most messages of a group that are leased at a time, by all consumers of the queue together, 0 to 1000. With 1 they are
+     * delivered in the order of their due times. With 0 there is no limit and no order: a group is a key only. It is stored
+     * with the queue, where the consumer that starts last sets it.
+     */
+    public void setGroupConcurrency(int groupConcurrency) {
+        this.groupConcurrency = groupConcurrency;
+    }
+
+    public String getGroupRetry() {
+        return groupRetry;
+    }
+
+    /**
+     * The place of a message of a group that waits for its redelivery: strict keeps it, so that the others of its group wait until it
+     * is acknowledged or given up; relaxed lets others pass. It is stored with the queue, as groupConcurrency.
+     */
+    public void setGroupRetry(String groupRetry) {
+        this.groupRetry = groupRetry;
+    }
+
     public String getTimeToLive() {
         return timeToLive;
     }
@@ -802,7 +849,7 @@ public class RedisDelayConfiguration implements Cloneable {
 
     /**
      * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default),
-     * leased or dead ones for the operation list; and with dead, the operations get, stats, outlook, cancel, reschedule, promote, pause, resume
+     * parked, leased or dead ones for the operation list; and with dead, the operations get, stats, outlook, cancel, reschedule, promote, pause, resume
      * and check are about the dead letters.
      */
     public void setState(String state) {

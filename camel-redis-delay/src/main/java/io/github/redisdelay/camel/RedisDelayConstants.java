@@ -96,6 +96,18 @@ public final class RedisDelayConstants {
     public static final String PRIORITY = "CamelRedisDelayPriority";
 
     /**
+     * The group of the message to schedule, 1 to 200 bytes without control characters: a String, a number or a UUID. The
+     * operations get, list, stats, cancel, reschedule, promote, redrive and purge are about the messages of this group. Wins
+     * over the option group. Removed after it was done.
+     */
+    @Metadata(label = "producer", javaType = "String")
+    public static final String GROUP = "CamelRedisDelayGroup";
+
+    /** The group of the message: set by the consumer, and by the operation get. Missing where it has none. */
+    @Metadata(label = "common", javaType = "String")
+    public static final String MESSAGE_GROUP = "CamelRedisDelayMessageGroup";
+
+    /**
      * The time after its due time within which the message may be delivered: a java.time.Duration, a number of
      * milliseconds, or text such as 30m. After that it is expired. Wins over the option timeToLive. Removed after the
      * message was stored.
@@ -219,9 +231,10 @@ public final class RedisDelayConstants {
     public static final String REDELIVERY_REASON = "CamelRedisDelayRedeliveryReason";
 
     /**
-     * The state of the message that was asked for by the operation get: delayed, leased, dead or none.
+     * The state of the message that was asked for by the operation get: delayed, parked (it is due, and its group holds
+     * it back), leased, dead or none.
      */
-    @Metadata(label = "producer", javaType = "String", enums = "delayed,leased,dead,none")
+    @Metadata(label = "producer", javaType = "String", enums = "delayed,parked,leased,dead,none")
     public static final String MESSAGE_STATE = "CamelRedisDelayState";
 
     /**
@@ -247,8 +260,8 @@ public final class RedisDelayConstants {
     public static final String RESULT = "CamelRedisDelayResult";
 
     /**
-     * The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave, or
-     * of queues that queues gave.
+     * The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave, that
+     * stats counted of a group, or of queues that queues gave.
      */
     @Metadata(label = "producer", javaType = "long")
     public static final String COUNT = "CamelRedisDelayCount";

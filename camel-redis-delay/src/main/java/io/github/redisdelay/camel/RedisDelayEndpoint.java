@@ -15,7 +15,6 @@ import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.producer.ProducerSettings;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
-import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.QueueStats;
 import java.util.List;
@@ -292,6 +291,12 @@ public class RedisDelayEndpoint extends DefaultEndpoint
             throw new IllegalArgumentException("option 'batching' is set on an endpoint that is polled, which gives one"
                     + " message at a time: remove it, or consume from the endpoint in a route");
         }
+        for (String option : List.of("groupConcurrency", "groupRetry")) {
+            if (ownOptions.containsKey(option)) {
+                throw new IllegalArgumentException("option '" + option + "' is set on an endpoint that is polled, which"
+                        + " leaves the limit of groups as it is: set it where a route consumes from the queue");
+            }
+        }
         ConsumerSettings settings = consumerSettings();
         if (settings.schedule() != null) {
             throw new IllegalArgumentException("option '" + (configuration.getCron() == null ? "every" : "cron")
@@ -321,9 +326,8 @@ public class RedisDelayEndpoint extends DefaultEndpoint
     }
 
     private QueueBrowser browser() {
-        MessageState state =
-                producerSettings().state() == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
-        return new QueueBrowser(isOfDeadLetters(), state, mapper(), this::createExchange, calls());
+        return new QueueBrowser(
+                isOfDeadLetters(), producerSettings().listed(), mapper(), this::createExchange, calls());
     }
 
     MessageMapper mapper() {

@@ -219,6 +219,7 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
             case GET, LIST, STATS, OUTLOOK, QUEUES -> open.queries().send(operation, exchange);
             case IMPORT -> {
                 settings.checkState(operation);
+                settings.group(operation, exchange.getMessage());
                 if (open.imports() == null) {
                     throw new IllegalArgumentException("operation 'import' is asked for by header '"
                             + RedisDelayConstants.OPERATION + "', and the endpoint does not say from where: set"

@@ -26,6 +26,7 @@ public class RedisDelaySendDynamicAware extends SendDynamicAwareSupport {
             "delay", RedisDelayConstants.DELAY,
             "deliverAt", RedisDelayConstants.DELIVER_AT,
             "priority", RedisDelayConstants.PRIORITY,
+            "group", RedisDelayConstants.GROUP,
             "timeToLive", RedisDelayConstants.TIME_TO_LIVE,
             "deduplicationPeriod", RedisDelayConstants.DEDUPLICATION_PERIOD,
             "every", RedisDelayConstants.EVERY,

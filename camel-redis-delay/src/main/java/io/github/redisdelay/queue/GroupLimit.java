@@ -23,4 +23,10 @@ public record GroupLimit(int concurrency, boolean strict) {
                     "groupConcurrency is " + concurrency + ": it must be from 0 to " + MAX_CONCURRENCY);
         }
     }
+
+    /** As the options are written. */
+    @Override
+    public String toString() {
+        return "groupConcurrency=" + concurrency + " and groupRetry=" + (strict ? "strict" : "relaxed");
+    }
 }

@@ -69,6 +69,7 @@ class HeaderFuzzTest {
             DuplicatePolicy.REJECT,
             false,
             0,
+            null,
             Envelope.Settings.NONE,
             null,
             null,

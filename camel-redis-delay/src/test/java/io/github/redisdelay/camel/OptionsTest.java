@@ -59,6 +59,7 @@ class OptionsTest {
                         DuplicatePolicy.REJECT,
                         false,
                         0,
+                        null,
                         Settings.NONE,
                         null,
                         null,
@@ -84,7 +85,7 @@ class OptionsTest {
         RedisDelayEndpoint endpoint = endpoint("redis-delay:orders?delay=1h30m&operation=reschedule&onDuplicate=replace"
                 + "&batching=true&concurrentConsumers=7&maxMessagesPerPoll=256&visibilityTimeout=PT1M"
                 + "&maximumVisibilityExtension=2h&requestTimeout=1500&keyPrefix=shop"
-                + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77&priority=9&timeToLive=1h"
+                + "&maximumRedeliveries=-1&deadLetter=false&maximumMessageSize=77&group=acme&timeToLive=1h"
                 + "&deduplicationPeriod=2h&maximumQueueLength=1000000&limit=256&state=delayed&failureException=a.B"
                 + "&all=true&schedules=true&deadLetterReason=failed&failureRouteId=notify&outlookStep=3h&outlookSteps=240"
                 + "&cron=0 2 * * MON#1&timeZone=Europe/Berlin");
@@ -94,7 +95,8 @@ class OptionsTest {
                         RedisDelayOperation.RESCHEDULE,
                         DuplicatePolicy.REPLACE,
                         true,
-                        9,
+                        0,
+                        "acme",
                         new Settings(Duration.ofHours(2), Duration.ofHours(1), null),
                         Schedule.parse("cron 0 2 * * MON#1 Europe/Berlin"),
                         "0 2 * * MON#1",

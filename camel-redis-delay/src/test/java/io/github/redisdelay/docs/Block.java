@@ -41,6 +41,7 @@ record Block(String page, int line, String language, String code) {
             "docs/faq.md",
             "docs/getting-started.md",
             "docs/glossary.md",
+            "docs/groups.md",
             "docs/guarantees.md",
             "docs/migration.md",
             "docs/operating.md",

@@ -61,6 +61,9 @@ public final class ExchangeFiller {
         message.setHeader(RedisDelayConstants.ATTEMPT, delivery.attempt());
         message.setHeader(RedisDelayConstants.LATENESS, delivery.lateness().toMillis());
         message.setHeader(Exchange.MESSAGE_TIMESTAMP, scheduled);
+        if (delivery.group() != null) {
+            message.setHeader(RedisDelayConstants.MESSAGE_GROUP, delivery.group());
+        }
         if (delivery.rule() != null) {
             message.setHeader(RedisDelayConstants.RULE, delivery.rule());
         }

@@ -13,6 +13,8 @@ public enum QueueFigure {
     LEASED("leased", QueueStats::leased),
     DEAD("dead", QueueStats::dead),
     OLDEST_OVERDUE("oldestOverdueMillis", stats -> stats.oldestOverdueMicros() / 1000),
+    PARKED("parked", QueueStats::parked),
+    OLDEST_PARKED("oldestParkedMillis", stats -> stats.oldestParkedMicros() / 1000),
     /** Of the next message that is not due yet; -1 if there is none. */
     NEXT_DUE("nextDueMillis", stats -> stats.nextDueMicros() < 0 ? -1L : (stats.nextDueMicros() + 999) / 1000),
     CONSUMERS("consumers", QueueStats::consumers),

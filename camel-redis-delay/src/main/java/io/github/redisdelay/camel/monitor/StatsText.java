@@ -29,6 +29,7 @@ public final class StatsText {
                 + ", AOF " + (appendOnly == null ? "unknown" : appendOnly ? "on" : "off") + "): "
                 + (stats.paused() ? "PAUSED, " : "")
                 + stats.delayed() + " delayed, " + overdue(stats, "no consumer until now")
+                + (stats.parked() > 0 ? ", " + stats.parked() + " parked" : "")
                 + (stats.leased() > 0 ? ", " + stats.leased() + " leased" : "")
                 + (deadLetters ? "" : ", " + stats.dead() + " dead")
                 + (stats.nextDueMicros() < 0 ? "" : ", next due in " + Durations.text(micros(stats.nextDueMicros())));

@@ -5,6 +5,8 @@ package io.github.redisdelay.camel.option;
 public enum MessageScope {
     /** The messages that wait, due ones included. */
     DELAYED,
+    /** The messages that their groups hold back. */
+    PARKED,
     /** The leased messages. */
     LEASED,
     /** The messages that were given up. */

@@ -45,6 +45,7 @@ public final class OwnHeaders {
             RedisDelayConstants.DELIVER_AT,
             RedisDelayConstants.OPERATION,
             RedisDelayConstants.PRIORITY,
+            RedisDelayConstants.GROUP,
             RedisDelayConstants.TIME_TO_LIVE,
             RedisDelayConstants.DEDUPLICATION_PERIOD,
             RedisDelayConstants.EVERY,

@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.apache.camel.Message;
 
 /**
@@ -94,9 +95,23 @@ public record IdHeaders(List<String> ids, boolean list, boolean known) {
      * @param right the right kind of value, for errors
      */
     private static String id(String what, Object value, boolean deadLetter, String right) {
+        return text(what, value, right, text -> ScheduleRequest.requireId(text, deadLetter));
+    }
+
+    /**
+     * The name of a group.
+     *
+     * @param what the option or header, for errors
+     * @throws IllegalArgumentException if it cannot be one
+     */
+    public static String group(String what, Object value) {
+        return text(what, value, A_TEXT, ScheduleRequest::requireGroup);
+    }
+
+    private static String text(String what, Object value, String right, UnaryOperator<String> checked) {
         if (value instanceof CharSequence || value instanceof Number || value instanceof UUID) {
             try {
-                return ScheduleRequest.requireId(value.toString(), deadLetter);
+                return checked.apply(value.toString());
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException(what + ": " + e.getMessage(), e);
             }

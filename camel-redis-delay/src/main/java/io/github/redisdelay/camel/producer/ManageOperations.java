@@ -16,6 +16,7 @@ import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueAdmin;
@@ -62,19 +63,41 @@ public record ManageOperations(
      */
     public PendingRequest send(RedisDelayOperation operation, Exchange exchange) {
         settings.checkState(operation);
+        String group = settings.group(operation, exchange.getMessage());
+        if (group == null) {
+            return send(operation, exchange, null);
+        }
+        // Of a queue with partitions, one has the group.
+        MessageGroup messages = queue.group(group);
+        return new ManageOperations(settings, messages.queue(), meters, declared, foundNothing)
+                .send(operation, exchange, messages);
+    }
+
+    /** @param group the group that is meant; null for none */
+    private PendingRequest send(RedisDelayOperation operation, Exchange exchange, MessageGroup group) {
         Message message = exchange.getMessage();
         MessageChoice choice = settings.choice().with(message);
         DelayQueue target = isDead() ? queue.deadLetters() : queue;
         return switch (operation) {
             case CANCEL, RESCHEDULE -> {
+                if (group != null && !isDead() && IdHeaders.of(message, false) == null && choice.isOfAll()) {
+                    yield PendingRequest.of(changeAll(operation, group, exchange), this::putCount);
+                }
                 IdHeaders ids = choice.required(operation, message, isDead());
                 yield change(operation, target, ids, exchange);
             }
             case PROMOTE, REDRIVE, PURGE -> {
-                IdHeaders ids = choice.ids(operation, message, isDead(), () -> heldLetters(exchange));
-                yield ids == null
-                        ? PendingRequest.of(changeAll(operation, target, choice), this::putCount)
-                        : change(operation, target, ids, exchange);
+                String name = group == null ? null : group.name();
+                IdHeaders ids = choice.ids(operation, message, isDead(), name, () -> heldLetters(exchange));
+                if (ids != null) {
+                    yield change(operation, target, ids, exchange);
+                }
+                boolean whole = group != null && operation == RedisDelayOperation.PROMOTE && !isDead() && choice.isOfAll();
+                yield PendingRequest.of(
+                        whole
+                                ? changeAll(operation, group, exchange)
+                                : changeAll(operation, target, choice, name),
+                        this::putCount);
             }
             case PAUSE -> setPaused(target, "paused", QueueAdmin::pause);
             case RESUME -> setPaused(target, "resumed", QueueAdmin::resume);
@@ -111,19 +134,38 @@ public record ManageOperations(
     }
 
     /** Changes all messages that were chosen. */
-    private CompletableFuture<Long> changeAll(RedisDelayOperation operation, DelayQueue target, MessageChoice choice) {
-        Predicate<MessageInfo> which = choice.which();
+    private CompletableFuture<Long> changeAll(
+            RedisDelayOperation operation, DelayQueue target, MessageChoice choice, String group) {
+        Predicate<MessageInfo> which = choice.which(group);
         return switch (operation) {
-            case PROMOTE ->
-                target.admin()
-                        .promoteAll(which, choice.most(), choice.schedules())
-                        .thenApply(count -> {
-                            meters.count(Event.PROMOTED, count);
-                            return count;
-                        });
+            case PROMOTE -> counted(target.admin().promoteAll(which, choice.most(), choice.schedules()), Event.PROMOTED);
             case REDRIVE -> queue.admin().redriveAll(which, choice.most());
             default -> queue.deadLetters().admin().cancelAll(which, choice.most()); // PURGE
         };
+    }
+
+    /** Changes all messages of a group, in any state. A route that cancels its own message has ended that delivery. */
+    private CompletableFuture<Long> changeAll(RedisDelayOperation operation, MessageGroup group, Exchange exchange) {
+        return switch (operation) {
+            case RESCHEDULE -> group.rescheduleAll(dueTime(exchange.getMessage()));
+            case PROMOTE -> counted(group.promoteAll(), Event.PROMOTED);
+            default -> {
+                List<DeliveryCompletion> held = DeliveriesOfExchange.all(exchange, queue).stream()
+                        .filter(each -> group.name().equals(each.delivery().group()))
+                        .toList();
+                yield counted(group.cancelAll(true, true), Event.CANCELLED).thenApply(count -> {
+                    held.forEach(DeliveryCompletion::superseded);
+                    return count;
+                });
+            }
+        };
+    }
+
+    private CompletableFuture<Long> counted(CompletableFuture<Long> change, Event event) {
+        return change.thenApply(count -> {
+            meters.count(event, count);
+            return count;
+        });
     }
 
     /** Counts the change if the message was DELAYED or in the other state. */

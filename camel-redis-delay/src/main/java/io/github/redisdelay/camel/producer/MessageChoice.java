@@ -138,10 +138,12 @@ public record MessageChoice(
      * The ids for an operation that can be about many messages; null if they are chosen otherwise.
      *
      * @param dead true if the endpoint is about dead letters
+     * @param group the group whose messages are meant where nothing else is said; null for none
      * @param held the dead letters that the exchange holds, which redrive and purge mean where nothing is said
      * @throws IllegalArgumentException if the message names none and chooses none, or does both
      */
-    IdHeaders ids(RedisDelayOperation operation, Message message, boolean dead, Supplier<List<String>> held) {
+    IdHeaders ids(
+            RedisDelayOperation operation, Message message, boolean dead, String group, Supplier<List<String>> held) {
         boolean letters = operation != RedisDelayOperation.PROMOTE;
         IdHeaders ids = letters ? IdHeaders.ofDeadLetters(message) : IdHeaders.of(message, dead);
         String asking = asking(message);
@@ -154,7 +156,7 @@ public record MessageChoice(
             throw new IllegalArgumentException("option 'deadLetterReason' (" + deadLetterReason
                     + ") means nothing to operation 'promote': set option 'state=dead' for dead letters");
         }
-        if (ids != null || asking != null) {
+        if (ids != null || asking != null || group != null) {
             return ids;
         }
         List<String> own = letters ? held.get() : List.of();
@@ -168,8 +170,21 @@ public record MessageChoice(
                 + (letters || dead ? " 'deadLetterReason'" : "") + " or 'limit', or all by option 'all'");
     }
 
-    /** The test for each message. */
-    Predicate<MessageInfo> which() {
+    /** Returns whether nothing but their group chooses among messages. */
+    boolean isOfAll() {
+        return failureException == null && deadLetterReason == null && failureRouteId == null && limit == null;
+    }
+
+    /**
+     * The test for each message.
+     *
+     * @param group their group; null for any
+     */
+    Predicate<MessageInfo> which(String group) {
+        return group == null ? which() : which().and(each -> group.equals(each.group()));
+    }
+
+    private Predicate<MessageInfo> which() {
         if (failureException == null && deadLetterReason == null && failureRouteId == null) {
             return each -> true;
         }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.producer;
 
+import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.RedisDelayOperation;
+import io.github.redisdelay.camel.option.HeaderValues;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.Schedule;
@@ -13,11 +16,13 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
 import java.time.Duration;
 import java.time.ZoneId;
+import org.apache.camel.Message;
 
 /**
  * The settings of a producer, which headers override.
  *
  * @param due the time from the options delay or deliverAt; null if neither is set
+ * @param group that of its messages, or the one that an operation is about; null for none
  * @param message the settings that its messages bring along
  * @param rule the recurring schedule that its messages are; null if they are none
  * @param cron its expression; null if it has none
@@ -35,6 +40,7 @@ public record ProducerSettings(
         DuplicatePolicy onDuplicate,
         boolean batching,
         int priority,
+        String group,
         Envelope.Settings message,
         Schedule rule,
         String cron,
@@ -46,6 +52,7 @@ public record ProducerSettings(
         MessageChoice choice,
         MessageScope state) {
 
+    private static final String GROUP = "header '" + RedisDelayConstants.GROUP + "'";
     private static final Duration LONGEST_OUTLOOK = Duration.ofDays(36_500);
 
     /** @throws IllegalArgumentException naming the option, its value and what would be right */
@@ -53,6 +60,7 @@ public record ProducerSettings(
         int highest = ScheduleRequest.MAX_PRIORITY;
         long most = DueTime.MAX_MICROS;
         OptionValues.check("priority", priority, 0, highest, "from 0 to " + highest);
+        OptionValues.checkOne("option 'group'", group, "option 'priority'", priority > 0 ? priority : null);
         OptionValues.check(
                 "maximumQueueLength", maximumQueueLength, 0, most, "from 1 to " + most + ", or 0 for any number");
         OptionValues.check("outlookSteps", outlookSteps, 1, Outlook.MAX_STEPS, "from 1 to " + Outlook.MAX_STEPS);
@@ -61,6 +69,38 @@ public record ProducerSettings(
                     + outlookSteps + ") reach over more than 100 years: make one of the two less");
         }
         OptionValues.check("limit", limit, 1, QueueAdmin.MAX_PAGE, "from 1 to " + QueueAdmin.MAX_PAGE);
+    }
+
+    /**
+     * The group that an operation is about: that of the header, which overrides the option. Null if all messages are meant.
+     *
+     * @throws IllegalArgumentException if the operation cannot be about a group
+     */
+    public String group(RedisDelayOperation operation, Message message) {
+        Object own = HeaderValues.of(message, RedisDelayConstants.GROUP);
+        String found = group(own);
+        String refused = found == null
+                ? null
+                : switch (operation) {
+                    case OUTLOOK, QUEUES, PAUSE, RESUME, CHECK, IMPORT -> " is about all messages: remove it";
+                    case LIST, STATS -> state == null ? null : " of a group has no option 'state': remove one of them";
+                    default -> null;
+                };
+        if (refused != null) {
+            throw new IllegalArgumentException((own == null ? "option 'group'" : GROUP) + " is '"
+                    + OptionValues.shown(found) + "', and operation '" + operation + "'" + refused);
+        }
+        return found;
+    }
+
+    /** The group that a header's value names, or else the option; null for none. */
+    String group(Object own) {
+        return own == null ? group : IdHeaders.group(GROUP, own);
+    }
+
+    /** The state of the messages that a list shows, unless they are dead letters. */
+    public MessageState listed() {
+        return state == null || state == MessageScope.DEAD ? MessageState.DELAYED : MessageState.valueOf(state.name());
     }
 
     /**

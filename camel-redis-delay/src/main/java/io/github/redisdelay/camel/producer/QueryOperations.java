@@ -10,6 +10,8 @@ import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.GroupInfo;
+import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
@@ -70,6 +72,8 @@ public record QueryOperations(
     public PendingRequest send(RedisDelayOperation operation, Exchange exchange) {
         settings.checkState(operation);
         Message message = exchange.getMessage();
+        String name = settings.group(operation, message);
+        MessageGroup group = name == null ? null : queue.group(name);
         return switch (operation) {
             case GET -> {
                 String id = IdHeaders.singleOrDeadLetter(message);
@@ -77,16 +81,23 @@ public record QueryOperations(
                     throw new IllegalArgumentException("operation 'get' needs the id of a message: set header '"
                             + RedisDelayConstants.SCHEDULE_ID + "'");
                 }
-                yield PendingRequest.of(find(id), (found, result) -> put(id, found, result, exchange));
+                // Of a queue with partitions, one has the group.
+                DelayQueue from = group == null ? queue : group.queue();
+                yield PendingRequest.of(find(from, id), (found, result) -> put(id, found, result, exchange));
             }
             case LIST -> {
                 Object cursor = message.getHeader(RedisDelayConstants.CURSOR);
                 String from = cursor == null ? null : cursor.toString();
                 Integer limit = MessageChoice.limitOf(message);
-                yield PendingRequest.of(page(from, limit == null ? settings.limit() : limit), this::put);
+                yield PendingRequest.of(page(group, from, limit == null ? settings.limit() : limit), this::put);
             }
             case STATS ->
-                PendingRequest.of(target().admin().stats(), (stats, result) -> put(QueueFigure.of(stats), result));
+                group == null
+                        ? PendingRequest.of(stats(), this::put)
+                        : PendingRequest.of(group.count(), (count, result) -> {
+                            put(Map.of("messages", count), result);
+                            result.setHeader(RedisDelayConstants.COUNT, count);
+                        });
             case OUTLOOK -> PendingRequest.of(outlook(), (outlook, result) -> put(figures(outlook), result));
             case QUEUES -> {
                 // Names are short: all of them, unless the endpoint or the message sets a limit.
@@ -101,6 +112,28 @@ public record QueryOperations(
     private void put(Map<String, Object> figures, Message message) {
         message.setHeader(RedisDelayConstants.QUEUE, queue.name());
         message.setBody(figures);
+    }
+
+    /** The figures, with the groups of which the most messages are parked, if any is. */
+    private CompletableFuture<Map<String, Object>> stats() {
+        QueueAdmin admin = target().admin();
+        return admin.stats().thenCompose(stats -> {
+            Map<String, Object> figures = QueueFigure.of(stats);
+            return stats.parked() == 0
+                    ? CompletableFuture.completedFuture(figures)
+                    : admin.groups().thenApply(groups -> {
+                        figures.put("groups", groups.stream().map(QueryOperations::entry).toList());
+                        return figures;
+                    });
+        });
+    }
+
+    private static Map<String, Object> entry(GroupInfo group) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("group", group.name());
+        entry.put("parked", group.parked());
+        entry.put("messages", group.messages());
+        return entry;
     }
 
     /** Looks ahead, from now on. Dead letters were given up in the past: of these it looks back. */
@@ -128,14 +161,14 @@ public record QueryOperations(
     }
 
     /** Looks for a message in the queue, then for a dead letter with this id, then for the newest one of the message. */
-    private CompletableFuture<Optional<Found>> find(String id) {
+    private CompletableFuture<Optional<Found>> find(DelayQueue from, String id) {
         // Only a dead letter's id may be longer than an id can be.
         if (settings.state() == MessageScope.DEAD
                 || id.getBytes(StandardCharsets.UTF_8).length > ScheduleRequest.MAX_ID_BYTES) {
-            return findDead(id);
+            return findDead(from, id);
         }
-        CompletableFuture<Optional<Found>> found = or(findWaiting(id), () -> findDead(id));
-        return or(found, () -> findWaiting(id)); // it may have been moved back in between
+        CompletableFuture<Optional<Found>> found = or(findWaiting(from, id), () -> findDead(from, id));
+        return or(found, () -> findWaiting(from, id)); // it may have been moved back in between
     }
 
     /** The result of a search; that of another one if it has found nothing. */
@@ -145,15 +178,15 @@ public record QueryOperations(
                 found -> found.isPresent() ? CompletableFuture.completedFuture(found) : otherwise.get());
     }
 
-    private CompletableFuture<Optional<Found>> findWaiting(String id) {
-        return queue.get(id).thenApply(found -> found.map(message -> new Found(message, false)));
+    private static CompletableFuture<Optional<Found>> findWaiting(DelayQueue from, String id) {
+        return from.get(id).thenApply(found -> found.map(message -> new Found(message, false)));
     }
 
-    private CompletableFuture<Optional<Found>> findDead(String id) {
-        return queue.admin().deadLettersOf(id).thenCompose(letters -> {
+    private static CompletableFuture<Optional<Found>> findDead(DelayQueue from, String id) {
+        return from.admin().deadLettersOf(id).thenCompose(letters -> {
             // Another client may give dead letters any id.
             String letter = letters.isEmpty() ? id : letters.get(0).toString();
-            return queue.deadLetters().get(letter).thenApply(found -> found.map(message -> new Found(message, true)));
+            return from.deadLetters().get(letter).thenApply(found -> found.map(message -> new Found(message, true)));
         });
     }
 
@@ -179,10 +212,11 @@ public record QueryOperations(
         told.forEach(message::setHeader);
     }
 
-    private CompletableFuture<MessagePage> page(String from, int limit) {
-        MessageState state = settings.state() == MessageScope.LEASED ? MessageState.LEASED : MessageState.DELAYED;
+    private CompletableFuture<MessagePage> page(MessageGroup group, String from, int limit) {
         try {
-            return target().admin().list(state, PageStart.next(from), limit);
+            return group == null
+                    ? target().admin().list(settings.listed(), PageStart.next(from), limit)
+                    : group.list(from, limit);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "header '" + RedisDelayConstants.CURSOR + "': " + e.getMessage() + ", by removing the header", e);

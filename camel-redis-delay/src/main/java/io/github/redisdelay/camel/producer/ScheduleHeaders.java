@@ -94,6 +94,15 @@ public record ScheduleHeaders(Message own, Message outer, ProducerSettings optio
     }
 
     /**
+     * The message's group; null if it has none.
+     *
+     * @throws IllegalArgumentException naming the header and its value
+     */
+    public String group() {
+        return options.group(header(RedisDelayConstants.GROUP));
+    }
+
+    /**
      * The settings that the message brings along.
      *
      * @throws IllegalArgumentException naming the header and its value

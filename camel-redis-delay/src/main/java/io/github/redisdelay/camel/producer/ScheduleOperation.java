@@ -71,6 +71,7 @@ public record ScheduleOperation(
         DuplicatePolicy onDuplicate = ownId == null ? DuplicatePolicy.REJECT : settings.onDuplicate();
         DueTime due = headers.due();
         int priority = headers.priority();
+        String group = headers.group();
         Schedule rule = headers.rule();
         if (rule != null && ownId == null) {
             throw new IllegalArgumentException(
@@ -88,6 +89,7 @@ public record ScheduleOperation(
                 .withOnDuplicate(onDuplicate)
                 .superseding(supersedes)
                 .withPriority(priority)
+                .withGroup(group)
                 .withMaximumQueueLength(settings.maximumQueueLength());
         ScheduleRequest sent = rule == null ? request : request.recurring(rule, 0);
         boolean told = held != null || meters != Meters.Use.NONE || MessageLog.isOn();

@@ -61,6 +61,7 @@ public final class StoredMessageReader {
             headers.put(
                     RedisDelayConstants.NEXT_RUN_TIME, millis(info.nextRunMicros(1_000 * System.currentTimeMillis())));
         }
+        headers.put(RedisDelayConstants.MESSAGE_GROUP, info.group());
         // For a dead letter, the attempts of the original message, which may be unknown: not those of the dead letter.
         headers.put(
                 RedisDelayConstants.ATTEMPT,

@@ -99,6 +99,16 @@ public final class ManagedQueue {
         return (long) QueueFigure.OLDEST_OVERDUE.value(figures.get());
     }
 
+    @ManagedAttribute(description = "Due messages that their groups hold back")
+    public long getParked() {
+        return figures.get().parked();
+    }
+
+    @ManagedAttribute(description = "For how long the oldest parked message has been due, in milliseconds")
+    public long getOldestParkedMillis() {
+        return (long) QueueFigure.OLDEST_PARKED.value(figures.get());
+    }
+
     @ManagedAttribute(
             description = "In how many milliseconds the next message is due that is not due yet; -1 if there is none")
     public long getNextDueMillis() {

@@ -251,6 +251,8 @@ final class MicrometerMeters implements Meters {
             gauge(QueueFigure.LEASED, "Messages that consumers have claimed");
             gauge(QueueFigure.DEAD, "Dead letters");
             gauge(QueueFigure.OLDEST_OVERDUE, "For how long the oldest overdue message has been due");
+            gauge(QueueFigure.PARKED, "Due messages that their groups hold back");
+            gauge(QueueFigure.OLDEST_PARKED, "For how long the oldest parked message has been due");
             gauge(QueueFigure.CONSUMERS, "Consumers of the queue, in all JVMs");
             gauge(QueueFigure.PAUSED, "1 if the queue is paused, else 0");
             stats.start();
@@ -258,7 +260,7 @@ final class MicrometerMeters implements Meters {
 
         /** Times are in seconds, a Boolean is 1 or 0. */
         private void gauge(QueueFigure figure, String description) {
-            boolean isTime = figure == QueueFigure.OLDEST_OVERDUE;
+            boolean isTime = figure == QueueFigure.OLDEST_OVERDUE || figure == QueueFigure.OLDEST_PARKED;
             keep(Gauge.builder(NAME + name(figure), stats, latest -> {
                         QueueStats figures = latest.get();
                         Object now = figures == null ? Double.NaN : figure.value(figures);

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import io.github.redisdelay.testkit.LogLines;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.camel.Exchange;
+import org.apache.camel.Message;
+import org.apache.camel.Processor;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Messages with a group: at most so many of one at a time, in order, whatever contexts consume them. */
+class GroupRouteIT extends CamelRedisIT {
+
+    private static final long LONG = 60 * 60 * 1000L;
+
+    private final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
+
+    @BeforeEach
+    void startContext() {
+        context.start();
+    }
+
+    private void take(Exchange exchange) {
+        received.add(exchange.getMessage().copy());
+    }
+
+    private Message next() throws InterruptedException {
+        Message message = received.poll(20, TimeUnit.SECONDS);
+        assertThat(message).as("a message within 20 s").isNotNull();
+        return message;
+    }
+
+    private Message schedule(String options, String body, Map<String, Object> headers) {
+        return send(uri + options, body, headers).getMessage();
+    }
+
+    private void schedule(String group, String id, long delay) {
+        schedule(
+                "",
+                id,
+                Map.of(
+                        RedisDelayConstants.GROUP, group,
+                        RedisDelayConstants.SCHEDULE_ID, id,
+                        RedisDelayConstants.DELAY, delay));
+    }
+
+    private Message operate(String operation, Object group) {
+        Map<String, Object> headers = group == null ? Map.of() : Map.of(RedisDelayConstants.GROUP, group);
+        return send(uri + "?operation=" + operation, null, headers).getMessage();
+    }
+
+    private static List<Object> values(Message list, String name) {
+        List<Object> values = new ArrayList<>();
+        list.getBody(List.class).forEach(each -> values.add(((Map<?, ?>) each).get(name)));
+        return values;
+    }
+
+    private static long count(Message message) {
+        return message.getHeader(RedisDelayConstants.COUNT, Long.class);
+    }
+
+    @Test
+    void should_keep_the_order_of_each_group_over_two_contexts() throws Exception {
+        Map<String, AtomicInteger> under = new ConcurrentHashMap<>();
+        Map<String, List<String>> orders = new ConcurrentHashMap<>();
+        AtomicInteger overlaps = new AtomicInteger();
+        AtomicInteger done = new AtomicInteger();
+        Processor work = exchange -> {
+            String group = exchange.getMessage().getHeader(RedisDelayConstants.MESSAGE_GROUP, String.class);
+            AtomicInteger here = under.computeIfAbsent(group, any -> new AtomicInteger());
+            if (here.incrementAndGet() > 1) {
+                overlaps.incrementAndGet();
+            }
+            orders.computeIfAbsent(group, any -> new ArrayList<>())
+                    .add(exchange.getMessage().getBody(String.class));
+            here.decrementAndGet();
+            done.incrementAndGet();
+        };
+        for (int i = 0; i < 20; i++) {
+            for (String group : List.of("a", "b", "c")) {
+                schedule("?group=" + group, group + i, Map.of());
+            }
+        }
+        try (DefaultCamelContext other = newContext()) {
+            other.getRegistry().bind("redisson", redis.client());
+            other.addRoutes(consume("?concurrentConsumers=5", work));
+            other.start();
+            start(consume("?concurrentConsumers=5", work));
+            await().until(() -> done.get() == 60);
+        }
+        assertThat(overlaps).hasValue(0);
+        orders.forEach((group, order) -> {
+            for (int i = 0; i < 20; i++) {
+                assertThat(order.get(i)).as("in order: %s", order).isEqualTo(group + i);
+            }
+        });
+    }
+
+    @Test
+    void should_have_as_many_of_a_group_under_way_as_the_option_says_and_warn_of_another_number() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            schedule("a", "m" + i, 0);
+        }
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicInteger under = new AtomicInteger();
+        try (LogLines lines = new LogLines(RedisDelayConsumer.class)) {
+            start(consume("?concurrentConsumers=5&groupConcurrency=2&groupRetry=relaxed", exchange -> {
+                under.incrementAndGet();
+                go.await();
+                take(exchange);
+            }));
+            await().until(() -> under.get() == 2 && stats().leased() == 2);
+            assertThat(stats().parked()).isEqualTo(3);
+            assertThat(lines.of(Level.WARN))
+                    .anySatisfy(line -> assertThat(line)
+                            .contains("groupConcurrency=1 and groupRetry=strict")
+                            .contains("groupConcurrency=2 and groupRetry=relaxed"));
+        }
+        Message figures = operate("stats", null);
+        assertThat(figures.getBody(Map.class))
+                .containsEntry("parked", 3L)
+                .containsEntry("groups", List.of(Map.of("group", "a", "parked", 3L, "messages", 5L)));
+        go.countDown();
+        for (int i = 0; i < 5; i++) {
+            next();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"strict", "relaxed"})
+    void should_let_others_pass_a_retry_only_if_told_so(String retry) throws Exception {
+        schedule("a", "first", 0);
+        schedule("a", "second", 0);
+        ConcurrentLinkedQueue<String> bodies = new ConcurrentLinkedQueue<>();
+        start(consume("?redeliveryDelay=300ms&redeliveryJitter=0&groupRetry=" + retry, exchange -> {
+            String body = exchange.getMessage().getBody(String.class);
+            bodies.add(body);
+            if (body.equals("first") && exchange.getMessage().getHeader(RedisDelayConstants.ATTEMPT, int.class) == 1) {
+                throw new IllegalStateException("the first attempt");
+            }
+        }));
+        await().until(() -> bodies.size() == 3);
+        assertThat(bodies)
+                .containsExactlyElementsOf(
+                        retry.equals("strict")
+                                ? List.of("first", "first", "second")
+                                : List.of("first", "second", "first"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void should_list_count_and_change_the_messages_of_one_group(int partitions) throws Exception {
+        String options = "?partitions=" + partitions;
+        for (String group : List.of("a", "b", "c", "d")) {
+            for (int i = 0; i < 3; i++) {
+                send(
+                        uri + options,
+                        group + i,
+                        Map.of(
+                                RedisDelayConstants.GROUP, group,
+                                RedisDelayConstants.SCHEDULE_ID, group + i,
+                                RedisDelayConstants.DELAY, LONG + i));
+            }
+        }
+        String with = uri + options + "&operation=";
+        Message list = send(with + "list", null, Map.of(RedisDelayConstants.GROUP, "a")).getMessage();
+        assertThat(count(list)).isEqualTo(3);
+        assertThat(values(list, "messageId")).containsExactly("a0", "a1", "a2");
+        assertThat(values(list, "messageGroup")).containsOnly("a");
+        Message stats = send(with + "stats&group=b", null, Map.of()).getMessage();
+        assertThat(count(stats)).isEqualTo(3);
+        assertThat(stats.getBody()).isEqualTo(Map.of("messages", 3L));
+        assertThat(count(send(with + "cancel", null, Map.of(RedisDelayConstants.GROUP, "a")).getMessage()))
+                .isEqualTo(3);
+        assertThat(count(send(with + "reschedule&delay=2h", null, Map.of(RedisDelayConstants.GROUP, "b")).getMessage()))
+                .isEqualTo(3);
+        assertThat(count(send(with + "promote", null, Map.of(RedisDelayConstants.GROUP, "c")).getMessage()))
+                .isEqualTo(3);
+
+        Map<String, Object> one = Map.of(RedisDelayConstants.GROUP, "d", RedisDelayConstants.SCHEDULE_ID, "d1");
+        Message got = send(with + "get", null, one).getMessage();
+        assertThat(got.getBody()).isEqualTo("d1");
+        assertThat(got.getHeader(RedisDelayConstants.MESSAGE_GROUP)).isEqualTo("d");
+        assertThat(got.getHeaders()).doesNotContainKey(RedisDelayConstants.GROUP);
+        Message cancelled = send(with + "cancel", null, one).getMessage();
+        assertThat(cancelled.getHeader(RedisDelayConstants.PREVIOUS_STATE)).isEqualTo("delayed");
+        assertThat(count(send(with + "stats", null, Map.of(RedisDelayConstants.GROUP, "d")).getMessage()))
+                .isEqualTo(2);
+
+        start(consume(options, this::take));
+        for (int i = 0; i < 3; i++) {
+            assertThat(next().getBody(String.class)).isEqualTo("c" + i);
+        }
+    }
+
+    @Test
+    void should_redrive_and_purge_the_dead_letters_of_one_group() throws Exception {
+        AtomicInteger failed = new AtomicInteger();
+        for (String group : List.of("a", "b")) {
+            schedule(group, group + 0, 0);
+            schedule(group, group + 1, 0);
+        }
+        start(consume("?maximumRedeliveries=0", exchange -> {
+            if (failed.incrementAndGet() <= 4) {
+                throw new IllegalStateException("dead");
+            }
+            take(exchange);
+        }));
+        await().until(() -> stats().dead() == 4);
+        assertThat(count(operate("purge", "a"))).isEqualTo(2);
+        assertThat(stats().dead()).isEqualTo(2);
+        assertThat(count(operate("redrive", "b"))).isEqualTo(2);
+        assertThat(next().getHeader(RedisDelayConstants.MESSAGE_GROUP)).isEqualTo("b");
+        next();
+    }
+
+    @Test
+    void should_end_the_own_delivery_of_a_route_that_cancels_its_group() throws Exception {
+        schedule("a", "first", 0);
+        schedule("a", "second", LONG);
+        try (LogLines lines = new LogLines("io.github.redisdelay")) {
+            start(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from(uri)
+                            .process(GroupRouteIT.this::take)
+                            .setHeader(RedisDelayConstants.GROUP, header(RedisDelayConstants.MESSAGE_GROUP))
+                            .to(uri + "?operation=cancel")
+                            .process(GroupRouteIT.this::take);
+                }
+            });
+            next();
+            assertThat(count(next())).isEqualTo(2);
+            await().until(() -> stats().stored() == 0);
+            context.stop();
+            assertThat(lines.of(Level.WARN)).isEmpty();
+        }
+    }
+
+    @Test
+    void should_list_parked_messages() {
+        schedule("a", "first", 0);
+        schedule("a", "second", 0);
+        Message list = operate("list&state=parked", null);
+        assertThat(values(list, "messageId")).containsExactly("second");
+        Message got = send(
+                        uri + "?operation=get", null, Map.of(RedisDelayConstants.SCHEDULE_ID, "second"))
+                .getMessage();
+        assertThat(got.getHeader(RedisDelayConstants.MESSAGE_STATE)).isEqualTo("parked");
+    }
+
+    @Test
+    void should_refuse_what_cannot_be_a_group() {
+        Map<String, String> bad = Map.of(
+                "", "has 0 bytes: it must have 1 to 200 bytes",
+                "a".repeat(201), "has 201 bytes: it must have 1 to 200 bytes",
+                "ä".repeat(101), "has 202 bytes: it must have 1 to 200 bytes",
+                "a\0b", "has a control character at position 1");
+        bad.forEach((group, error) -> assertThat(
+                        send(uri, "x", Map.of(RedisDelayConstants.GROUP, group)).getException())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("header 'CamelRedisDelayGroup': group")
+                .hasMessageContaining(error));
+        assertThat(send(uri, "x", Map.of(RedisDelayConstants.GROUP, List.of("a")))
+                        .getException())
+                .hasMessageContaining("header 'CamelRedisDelayGroup' is a list: give a String, a number or a UUID");
+        assertThat(send(uri, "x", Map.of(RedisDelayConstants.GROUP, "a", RedisDelayConstants.PRIORITY, 5))
+                        .getException())
+                .hasMessageContaining("priority is 5 and group is 'a'");
+        assertThatThrownBy(() -> context.getEndpoint(uri + "?group=a&priority=5"))
+                .hasStackTraceContaining("option 'group' (a) and option 'priority' (5) are both set");
+        assertThatThrownBy(() -> context.getEndpoint(uri + "?group=" + "a".repeat(201)))
+                .hasStackTraceContaining("option 'group': group 'aaa");
+        assertThat(operateError("pause", "a"))
+                .contains("header 'CamelRedisDelayGroup' is 'a', and operation 'pause' is about all messages");
+        assertThat(operateError("outlook&group=b", null)).contains("option 'group' is 'b'");
+        assertThat(operateError("list&state=dead", "a")).contains("remove one of them");
+        assertThatThrownBy(() -> start(consume("?groupConcurrency=1001", this::take)))
+                .hasStackTraceContaining("option 'groupConcurrency' is 1001: it must be from 1 to 1000");
+        assertThatThrownBy(() -> start(consume("?groupRetry=maybe", this::take)))
+                .hasStackTraceContaining("option 'groupRetry' 'maybe' is unknown: use strict, relaxed");
+        assertThatThrownBy(() -> start(consume("?state=dead&groupConcurrency=2", this::take)))
+                .hasStackTraceContaining("option 'groupConcurrency' is set on a consumer of dead letters");
+    }
+
+    private String operateError(String operation, String group) {
+        Map<String, Object> headers = group == null ? Map.of() : Map.of(RedisDelayConstants.GROUP, group);
+        return send(uri + "?operation=" + operation, null, headers).getException().getMessage();
+    }
+}
