@@ -29,6 +29,7 @@ class OwnHeadersTest {
     /** Headers that only tell. A new one that asks for something belongs into the lists of {@link OwnHeaders}. */
     private static final List<String> RESPONSE_HEADERS = List.of(
             RedisDelayConstants.MESSAGE_ID,
+            RedisDelayConstants.MESSAGE_GROUP,
             RedisDelayConstants.QUEUE,
             RedisDelayConstants.SCHEDULED_TIME,
             RedisDelayConstants.DUE_TIME,

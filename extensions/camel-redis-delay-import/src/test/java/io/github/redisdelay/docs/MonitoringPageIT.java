@@ -237,6 +237,7 @@ class MonitoringPageIT {
                         "RedisDelayNoConsumer", Set.of("shop/unheard"),
                         "RedisDelayOverdue", Set.of("shop/unheard"),
                         "RedisDelayLate", Set.of("shop/failing"),
+                        "RedisDelayParked", Set.of(),
                         "RedisDelayDeadLetters", Set.of("shop/failing"),
                         "RedisDelayPaused", Set.of("shop/paused"),
                         "RedisDelayImportIncomplete", Set.of("shop/importing"),

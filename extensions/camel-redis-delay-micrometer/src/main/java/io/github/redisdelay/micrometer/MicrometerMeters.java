@@ -334,7 +334,9 @@ final class MicrometerMeters implements Meters {
         @Override
         public void delivered(Delivery delivery) {
             count(Event.DELIVERED, 1);
-            lateness.record(delivery.lateness());
+            if (delivery.group() == null) { // what a group held back is not late
+                lateness.record(delivery.lateness());
+            }
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.github.redisdelay.console.api;
 
 import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.exception.ShownId;
@@ -21,6 +22,9 @@ final class Diagnosis {
      * still.
      */
     static final long LATE_MICROS = 5_000_000;
+
+    /** A message that its group holds back for longer is worth a warning: its limit is too low, or its first message fails. */
+    private static final long HELD_BACK_MICROS = TimeUnit.MINUTES.toMicros(10);
 
     private static final long STANDSTILL_MICROS = TimeUnit.MICROSECONDS.convert(DeliveryHandler.STANDSTILL);
 
@@ -44,6 +48,7 @@ final class Diagnosis {
      * @param leased what the consumers work on
      * @param letters the newest dead letters
      * @param burst the densest second ahead
+     * @param groups those that hold back the most messages
      */
     public record Facts(
             QueueStats stats,
@@ -52,6 +57,7 @@ final class Diagnosis {
             Leased leased,
             DeadLetters letters,
             Burst burst,
+            List<GroupInfo> groups,
             ServerInfo server) {}
 
     private Diagnosis() {}
@@ -75,6 +81,9 @@ final class Diagnosis {
         } else if (isDeserted(facts.stats())) {
             found.add(new Finding(
                     "info", "no consumer is there" + lastSeen(facts) + ": what becomes due is not delivered"));
+        }
+        if (facts.stats().parked() > 0) {
+            found.add(heldBack(facts));
         }
         if (facts.stats().lostMicros() > 0) {
             found.add(new Finding(
@@ -135,6 +144,23 @@ final class Diagnosis {
                 stats.overdue() > 0 ? "error" : "warning",
                 "paused" + (isDeserted(stats) ? ", and no consumer is there" + lastSeen(facts) : "") + ": " + due
                         + soon);
+    }
+
+    private static Finding heldBack(Facts facts) {
+        QueueStats stats = facts.stats();
+        String parked = stats.parked() == 1 ? "1 due message is parked" : stats.parked() + " due messages are parked";
+        List<GroupInfo> groups = facts.groups() == null ? List.of() : facts.groups();
+        String named = groups.stream()
+                .filter(group -> group.parked() > 0)
+                .limit(NAMED)
+                .map(group -> ShownId.of(group.name()) + " with " + group.parked())
+                .collect(Collectors.joining(", "));
+        return new Finding(
+                stats.oldestParkedMicros() < HELD_BACK_MICROS ? "info" : "warning",
+                parked + " (the oldest for " + Times.words(stats.oldestParkedMicros())
+                        + "): their groups hold them back, until those before them are finished"
+                        + (named.isEmpty() ? "" : ". Most are of " + named)
+                        + (groups.size() > NAMED ? ", …" : ""));
     }
 
     private static Finding late(Facts facts) {

@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -27,9 +28,10 @@ import java.util.concurrent.CompletableFuture;
 final class MessageViews {
 
     static final String DELAYED = "delayed";
+    static final String PARKED = "parked";
     static final String LEASED = "leased";
     static final String DEAD = "dead";
-    static final List<String> STATES = List.of(DELAYED, LEASED, DEAD);
+    static final List<String> STATES = List.of(DELAYED, PARKED, LEASED, DEAD);
 
     private final ContentView contents;
 
@@ -80,6 +82,8 @@ final class MessageViews {
      * A message without its content.
      *
      * @param messageId of a dead letter, the id of its message; else the same as the id
+     * @param parked whether it is due, and its group holds it back; it is delayed, too
+     * @param group null if it has none
      * @param deadAt when it was given up; null if it was not
      * @param leaseEnd null if it is not leased, or is a dead letter
      * @param attempts of a dead letter, how many deliveries its message had; 0 if nobody knows
@@ -89,6 +93,8 @@ final class MessageViews {
             String id,
             String messageId,
             String state,
+            boolean parked,
+            String group,
             Instant due,
             Instant deadAt,
             Instant leaseEnd,
@@ -111,6 +117,8 @@ final class MessageViews {
                     info.id(),
                     dead ? DeadLetterId.messageIdOf(info.id()) : info.id(),
                     dead ? DEAD : held ? LEASED : DELAYED,
+                    info.state() == MessageState.PARKED,
+                    info.group(),
                     Times.of(info.dueMicros()),
                     dead ? Times.of(DeadLetters.givenUpMicros(info)) : null,
                     held ? Times.of(info.leaseEndMicros()) : null,
@@ -149,7 +157,7 @@ final class MessageViews {
         boolean dead = state.equals(DEAD);
         CompletableFuture<MessagePage> asked = queue.ask(asking -> (dead ? asking.deadLetters() : asking)
                 .admin()
-                .list(state.equals(LEASED) ? MessageState.LEASED : MessageState.DELAYED, start, limit));
+                .list(dead ? MessageState.DELAYED : MessageState.valueOf(state.toUpperCase(Locale.ROOT)), start, limit));
         long time = Answers.of(queue.figures()).timeMicros();
         MessagePage page = Answers.of(asked);
         return new Page(

@@ -3,6 +3,7 @@ package io.github.redisdelay.console.api;
 
 import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
@@ -54,6 +55,7 @@ final class ObservedQueue {
     private final Cached<Outlook> nextHour;
     private final Cached<Long> deadLastHour;
     private final Cached<List<ConsumerInfo>> consumers;
+    private final Cached<List<GroupInfo>> groups;
     private final Cached<Leased> leased;
     /** The last answer; one call at a time reads. */
     private volatile Leased leasedBefore = Leased.NOTHING;
@@ -86,6 +88,7 @@ final class ObservedQueue {
                         .thenApply(given -> given.counts().get(0)))),
                 nanoTime);
         consumers = new Cached<>(() -> ask(queue -> queue.admin().consumers()), nanoTime);
+        groups = new Cached<>(() -> ask(queue -> queue.admin().groups()), nanoTime);
         leased = new Cached<>(() -> leased(new ArrayList<>(), null, LEASED_PAGES), nanoTime);
         server = new Cached<>(() -> ask(queue -> queue.admin().serverInfo()), nanoTime);
         deadLetters = new Cached<>(() -> DeadLetters.read(this, null, DeadLetters.MOST), nanoTime);
@@ -175,6 +178,11 @@ final class ObservedQueue {
         return consumers.get(DETAILS_NANOS);
     }
 
+    /** The groups that hold back the most messages. */
+    CompletableFuture<List<GroupInfo>> groups() {
+        return groups.get(DETAILS_NANOS);
+    }
+
     CompletableFuture<Leased> leased() {
         return leased.get(DETAILS_NANOS);
     }
@@ -237,6 +245,7 @@ final class ObservedQueue {
         figures.forget();
         nextHour.forget();
         deadLastHour.forget();
+        groups.forget();
         leased.forget();
         deadLetters.forget();
         newestDeadLetters.forget();

@@ -4,6 +4,7 @@ package io.github.redisdelay.console.api;
 import io.github.redisdelay.console.ConsoleAction;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.ConsumerInfo;
+import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.QueueStats;
 import java.time.Duration;
@@ -61,6 +62,8 @@ final class QueueViews {
             Long delayed,
             Long overdue,
             Long oldestOverdueMicros,
+            Long parked,
+            Long oldestParkedMicros,
             Long leased,
             Long dead,
             Integer consumers,
@@ -78,6 +81,8 @@ final class QueueViews {
                     delayed,
                     overdue,
                     oldestOverdueMicros,
+                    parked,
+                    oldestParkedMicros,
                     leased,
                     dead,
                     consumers,
@@ -97,7 +102,12 @@ final class QueueViews {
     public record Consumer(String name, String version, Instant lastSeen, int leased) {}
 
     /** The details of a single queue, beside its row. */
-    public record Details(Instant time, Instant lastDue, List<Consumer> consumerList, History.Samples history) {}
+    public record Details(
+            Instant time,
+            Instant lastDue,
+            List<GroupInfo> groups,
+            List<Consumer> consumerList,
+            History.Samples history) {}
 
     /** How many messages become due between two times. */
     public record Bar(Instant from, Instant to, long count) {}
@@ -179,6 +189,9 @@ final class QueueViews {
         } else if (Diagnosis.isLate(stats)) {
             asked.add(queue.leased());
         }
+        if (stats.parked() > 0) {
+            asked.add(queue.groups());
+        }
         if (stats.dead() > 0) {
             asked.add(queue.deadLastHour());
             asked.add(queue.newestDeadLetters());
@@ -215,6 +228,7 @@ final class QueueViews {
                 new Details(
                         Times.of(stats.timeMicros()),
                         stats.lastDueMicros() == 0 ? null : Times.of(stats.lastDueMicros()),
+                        stats.parked() == 0 ? List.of() : Answers.now(queue.groups()),
                         consumers(
                                 Optional.ofNullable(Answers.now(consumers)).orElse(List.of()),
                                 Optional.ofNullable(Answers.now(leased)).orElse(Leased.NOTHING)),
@@ -252,6 +266,8 @@ final class QueueViews {
                 null,
                 null,
                 null,
+                null,
+                null,
                 queue.partitions(),
                 codes(user, queue),
                 List.of(new Diagnosis.Finding("error", Answers.problem(answer))));
@@ -265,6 +281,8 @@ final class QueueViews {
                 stats.delayed(),
                 stats.overdue(),
                 stats.oldestOverdueMicros(),
+                stats.parked(),
+                stats.oldestParkedMicros(),
                 stats.leased(),
                 stats.dead(),
                 stats.consumers(),
@@ -284,6 +302,7 @@ final class QueueViews {
                         Diagnosis.isLate(stats) && !Diagnosis.isDeserted(stats) ? Answers.now(queue.leased()) : null,
                         stats.dead() == 0 ? null : Answers.now(queue.newestDeadLetters()),
                         queue.knownBurst(Span.DAY, stats),
+                        stats.parked() == 0 ? null : Answers.now(queue.groups()),
                         full ? Answers.now(queue.server()) : null)));
     }
 

@@ -8,6 +8,7 @@ import { button, choice, count, messageLink, reasonWord, shortClass } from './wo
 const SIZE = 25;
 const COLUMNS = {
     delayed: ['Due', 'At', 'Id', 'Attempts', 'Why again', 'Last failure'],
+    parked: ['Due', 'At', 'Id', 'Attempts', 'Group', 'Last failure'],
     leased: ['Lease ends', 'At', 'Id', 'Attempts', 'Why again', 'Leased by'],
     dead: ['Dead-lettered', 'At', 'Id', 'Attempts', 'Why', 'Last failure']
 };
@@ -53,7 +54,7 @@ export class MessageList {
 
     /** @param q the queue's figures, and the rights in it */
     view(q, actions, states) {
-        const figures = { delayed: q.delayed, leased: q.leased, dead: q.dead }, { page } = this;
+        const figures = { delayed: q.delayed, parked: q.parked, leased: q.leased, dead: q.dead }, { page } = this;
         const orders = this.state === 'dead' ? [[true, 'newest first'], [false, 'oldest first']]
             : [[false, 'first due first'], [true, 'last due first']];
         return h('section', { class: 'card', id: 'messages', 'aria-labelledby': 'messages-title' },
@@ -95,11 +96,12 @@ export class MessageList {
                 return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length, recurs]),
                     () => h('tr', { 'data-id': m.id, 'data-state': m.state },
                     h('td', { class: 'time' + (late ? ' late' : ''), 'data-label': columns[0] },
-                        late && this.state === 'delayed' ? span0(time) : distance(time)),
+                        late && this.state !== 'leased' ? span0(time) : distance(time)),
                         h('td', { class: 'time', 'data-label': columns[1] }, at(time)),
                     h('th', { scope: 'row' }, messageLink(this.queue, m.id, m.messageId)),
                     h('td', { class: 'n', 'data-label': columns[3] }, count(m.attempts)),
-                        h('td', { class: m.reason === 'none' ? 'nil' : null, 'data-label': columns[4] },
+                        this.state === 'parked' ? h('td', { 'data-label': columns[4] }, name(m.group))
+                        : h('td', { class: m.reason === 'none' ? 'nil' : null, 'data-label': columns[4] },
                         m.reason === 'none' ? '–' : reasonWord(m.reason)),
                     h('td', { class: 'why' + (this.state !== 'leased' && !m.failure ? ' nil' : ''), 'data-label': columns[5] },
                         this.state === 'leased' ? name(m.leaseOwner || 'unknown') : failure(m.failure)),

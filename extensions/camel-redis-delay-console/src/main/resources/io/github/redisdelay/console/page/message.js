@@ -53,7 +53,7 @@ export class Message {
                     m.state === 'leased' ? tile('leased by', name(m.leaseOwner || 'unknown')) : null,
                 m.messageId !== m.id ? tile('message', name(m.messageId)) : null,
                 tile('deliveries begun', count(m.attempts), m.reason === 'none' ? null : 'the last: ' + reasonWord(m.reason)),
-                    tile('priority', count(m.priority)),
+                    m.group ? tile('group', name(m.group)) : tile('priority', count(m.priority)),
                 m.schedule ? schedule(m.schedule) : null,
                 Object.entries(m.policy || {}).filter(([, value]) => value).map(([key, value]) => tile(words(key.replace(/Micros$/, '')),
                     key.endsWith('Micros') ? span(value / 1000) : name(value)))),
@@ -70,6 +70,10 @@ export class Message {
 
     /** Why a message waits that could be delivered, or will not be when it is due: what is known of its queue. */
     why(m, late) {
+        if (m.parked) {
+            return h('section', { class: 'card remarks' }, h('ul', { id: 'remarks' }, remark('info', 'Its group ', name(m.group),
+                ' holds it back: it is delivered when those before it in the group are finished.')));
+        }
         if (m.schedule && !this.q.consumers) {
             return h('section', { class: 'card remarks' }, h('ul', { id: 'remarks' }, remark('warning',
                 'No consumer is there, so it does not run.',

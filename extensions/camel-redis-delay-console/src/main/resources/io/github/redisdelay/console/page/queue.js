@@ -17,7 +17,7 @@ export class Queue {
         this.app = app;
         this.name = params.get('name') || '';
         this.span = kept('span', SPANS.map(([value]) => value), 'hour');
-        this.list = new MessageList(this.name, ['delayed', 'leased', 'dead'].find(state => state === params.get('state')) || 'delayed',
+        this.list = new MessageList(this.name, ['delayed', 'parked', 'leased', 'dead'].find(state => state === params.get('state')) || 'delayed',
             () => app.reload());
         this.chart = new Outlook(() => app.show(), (...bars) => this.chose(...bars));
         this.tables = { outlook: false, history: false };
@@ -67,6 +67,7 @@ export class Queue {
             h('dl', { class: 'tiles', id: 'figures' },
                 tile('delayed', count(q.delayed)), tile('overdue', count(q.overdue),
                     q.overdue ? 'oldest ' + span(q.oldestOverdueMicros / 1000) : 'none is late', q.overdue ? 'late' : ''),
+                q.parked ? tile('parked', count(q.parked), 'oldest ' + span(q.oldestParkedMicros / 1000)) : null,
                 tile('leased', count(q.leased)),
                 tile('dead', q.dead ? this.toDead(count(q.dead)) : '0', !q.dead ? 'none'
                     : this.toDead(q.deadLastHour ? `${count(q.deadLastHour)} in the last hour` : 'by cause'), q.dead ? 'dead' : ''),
@@ -76,7 +77,7 @@ export class Queue {
             this.outlook ? this.outlookCard(q) : null,
             h('div', { class: 'columns' }, this.historyCard(q.history), this.consumersCard(q)),
             this.app.jobs.view(this.name, q.actions.length ? actions : null),
-            this.list.view(q, actions, ['delayed', 'leased', 'dead'])
+            this.list.view(q, actions, q.parked || this.list.state === 'parked' ? ['delayed', 'parked', 'leased', 'dead'] : ['delayed', 'leased', 'dead'])
         ];
     }
 

@@ -4,6 +4,7 @@ package io.github.redisdelay.console.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.ConsumerInfo;
+import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueStats;
@@ -34,7 +35,7 @@ class DiagnosisTest {
     }
 
     private static List<String> texts(QueueStats stats, List<ConsumerInfo> seen, Leased leased, Burst burst) {
-        return Diagnosis.of(new Diagnosis.Facts(stats, 7L, seen, leased, null, burst, GOOD)).stream()
+        return Diagnosis.of(new Diagnosis.Facts(stats, 7L, seen, leased, null, burst, null, GOOD)).stream()
                 .map(Diagnosis.Finding::text)
                 .toList();
     }
@@ -57,6 +58,28 @@ class DiagnosisTest {
                 .containsExactly(
                         "no consumer is there (the last consumer was notify@app-2, seen 43 min ago): what becomes due"
                                 + " is not delivered");
+    }
+
+    @Test
+    void should_say_which_groups_hold_messages_back() {
+        List<GroupInfo> groups = List.of(
+                new GroupInfo("acme", 9, 10),
+                new GroupInfo("b", 2, 3),
+                new GroupInfo("c", 1, 2),
+                new GroupInfo("d", 1, 2));
+        StatsBuilder held = new StatsBuilder().consumers(1).delayed(20).stored(20).parked(13);
+        assertThat(Diagnosis.of(new Diagnosis.Facts(
+                        held.oldestParkedMicros(9 * MINUTE).build(), 0L, null, null, null, null, groups, GOOD)))
+                .containsExactly(new Diagnosis.Finding(
+                        "info",
+                        "13 due messages are parked (the oldest for 9 min): their groups hold them back, until those before"
+                                + " them are finished. Most are of acme with 9, b with 2, c with 1, …"));
+        assertThat(Diagnosis.of(new Diagnosis.Facts(
+                        held.parked(1).oldestParkedMicros(11 * MINUTE).build(), 0L, null, null, null, null, null, GOOD)))
+                .containsExactly(new Diagnosis.Finding(
+                        "warning",
+                        "1 due message is parked (the oldest for 11 min): their groups hold them back, until those before"
+                                + " them are finished"));
     }
 
     private static MessageInfo leased(String id, String consumer, int attempt, long due) {
@@ -164,7 +187,7 @@ class DiagnosisTest {
                 .consumers(1)
                 .lastDueMicros(NOW)
                 .build();
-        return Diagnosis.of(new Diagnosis.Facts(stats, null, null, null, letters, null, null))
+        return Diagnosis.of(new Diagnosis.Facts(stats, null, null, null, letters, null, null, null))
                 .get(0)
                 .text();
     }
@@ -218,7 +241,7 @@ class DiagnosisTest {
     @Test
     void should_warn_of_a_server_that_loses_messages() {
         ServerInfo bad = new ServerInfo("Redis", "8.0", "allkeys-lru", false);
-        assertThat(Diagnosis.of(new Diagnosis.Facts(stats(0, 0, 1, false, 103), 0L, null, null, null, null, bad)))
+        assertThat(Diagnosis.of(new Diagnosis.Facts(stats(0, 0, 1, false, 103), 0L, null, null, null, null, null, bad)))
                 .extracting(Diagnosis.Finding::level)
                 .containsExactly("error", "warning");
     }
