@@ -28,7 +28,7 @@ class BudgetTest {
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */
-    private static final Map<String, Integer> LARGER_CLASSES = Map.of("RedisDelayConfiguration", 485);
+    private static final Map<String, Integer> LARGER_CLASSES = Map.of("RedisDelayConfiguration", 510);
 
     private static final Pattern JAVA_COMMENT = Pattern.compile("(?s:/\\*.*?\\*/)|(?m)^\\s*//.*$");
     private static final Pattern LUA_COMMENT = Pattern.compile("(?m)^\\s*--.*$");

@@ -120,6 +120,16 @@ final class EndpointOptions {
                 : "a " + used + " does not use " + names + ": set it at " + (produces ? "from()" : "to()");
     }
 
+    /** Refuses the options of a consumer that an endpoint which is polled does not have. */
+    static void checkPolled(Map<String, Object> own) {
+        for (String option : List.of("groupConcurrency", "groupRetry")) {
+            if (own.containsKey(option)) {
+                throw new IllegalArgumentException("option '" + option + "' is set on an endpoint that is polled, which"
+                        + " leaves the limit of groups as it is: set it where a route consumes from the queue");
+            }
+        }
+    }
+
     /** Refuses the options of imports where nothing can be imported. */
     static void checkNoImport(RedisDelayConfiguration options, String where) {
         options.getImportOptions().keySet().stream().findFirst().ifPresent(option -> {

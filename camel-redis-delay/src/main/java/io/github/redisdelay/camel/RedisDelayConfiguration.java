@@ -836,8 +836,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * True if a promote of many messages also runs the recurring schedules among them now. Without it they are spared. Cannot
-     * be set on the component.
+     * True if a promote of many messages also runs the recurring schedules among them now, and a cancel of a group ends them.
+     * Without it they are spared. Cannot be set on the component.
      */
     public void setSchedules(boolean schedules) {
         this.schedules = schedules;

@@ -14,8 +14,6 @@ import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.Meters.Event;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
-import io.github.redisdelay.queue.GroupLimit;
-import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -185,7 +183,6 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                 running.deliveries().start(name(), shown());
                 trimmer.start();
                 declaration.start();
-                limitGroups(running.queue(), settings.groups());
             }
             if (running != null && bridge != null && !isSuspendingOrSuspended()) {
                 bridge.start();
@@ -193,25 +190,6 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Sets the limit of groups, which is the queue's, and says so where it was another one. */
-    private void limitGroups(DelayQueue queue, GroupLimit limit) {
-        if (limit == null) {
-            return; // of dead letters
-        }
-        queue.admin().limitGroups(limit).whenComplete((before, error) -> {
-            if (error != null) {
-                LOG.warn("queue '{}': {} could not set {}: {}", queue.name(), shown(), limit, ErrorText.of(error));
-            } else if (!before.equals(limit)) {
-                LOG.warn(
-                        "queue '{}': its groups had {}, and have {} from now on, as {} says",
-                        queue.name(),
-                        before,
-                        limit,
-                        shown());
-            }
-        });
     }
 
     /** The name of this consumer among those of its context: its route's id, or a name of its own. */

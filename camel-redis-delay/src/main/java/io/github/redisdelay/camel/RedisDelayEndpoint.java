@@ -291,12 +291,7 @@ public class RedisDelayEndpoint extends DefaultEndpoint
             throw new IllegalArgumentException("option 'batching' is set on an endpoint that is polled, which gives one"
                     + " message at a time: remove it, or consume from the endpoint in a route");
         }
-        for (String option : List.of("groupConcurrency", "groupRetry")) {
-            if (ownOptions.containsKey(option)) {
-                throw new IllegalArgumentException("option '" + option + "' is set on an endpoint that is polled, which"
-                        + " leaves the limit of groups as it is: set it where a route consumes from the queue");
-            }
-        }
+        EndpointOptions.checkPolled(ownOptions);
         ConsumerSettings settings = consumerSettings();
         if (settings.schedule() != null) {
             throw new IllegalArgumentException("option '" + (configuration.getCron() == null ? "every" : "cron")

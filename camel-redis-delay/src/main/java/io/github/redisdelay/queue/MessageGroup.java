@@ -38,9 +38,14 @@ public interface MessageGroup {
      */
     CompletableFuture<Long> cancelAll(boolean schedules, boolean leased);
 
-    /** Makes all messages of the group due now that are not due yet, and counts them. */
-    CompletableFuture<Long> promoteAll();
+    /**
+     * Makes all messages of the group due now that are not due yet.
+     *
+     * @param schedules whether recurring schedules are, too
+     * @return how many
+     */
+    CompletableFuture<Long> promoteAll(boolean schedules);
 
-    /** Gives all messages of the group that are not leased a new due time, and counts them. */
+    /** Gives all messages of the group that are neither leased nor recurring schedules a new due time, and counts them. */
     CompletableFuture<Long> rescheduleAll(DueTime due);
 }

@@ -122,7 +122,7 @@ class GroupRouteIT extends CamelRedisIT {
         }
         CountDownLatch go = new CountDownLatch(1);
         AtomicInteger under = new AtomicInteger();
-        try (LogLines lines = new LogLines(RedisDelayConsumer.class)) {
+        try (LogLines lines = new LogLines("io.github.redisdelay.camel")) {
             start(consume("?concurrentConsumers=5&groupConcurrency=2&groupRetry=relaxed", exchange -> {
                 under.incrementAndGet();
                 go.await();

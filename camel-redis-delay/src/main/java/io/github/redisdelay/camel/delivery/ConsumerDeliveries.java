@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
+import io.github.redisdelay.queue.GroupLimit;
 import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,6 +110,25 @@ public final class ConsumerDeliveries implements DeliveryHandler {
     public void start(String name, String inSentence) {
         shown = inSentence;
         claims = queue.consume(settings.claiming(ConsumerNames.full(name)), routing, this);
+        if (settings.groups() != null) {
+            limitGroups(settings.groups());
+        }
+    }
+
+    /** Sets the limit of groups, which is the queue's, and says so where it was another one. */
+    private void limitGroups(GroupLimit limit) {
+        queue.admin().limitGroups(limit).whenComplete((before, error) -> {
+            if (error != null) {
+                LOG.warn("queue '{}': {} could not set {}: {}", queue.name(), shown, limit, ErrorText.of(error));
+            } else if (!before.equals(limit)) {
+                LOG.warn(
+                        "queue '{}': its groups had {}, and have {} from now on, as {} says",
+                        queue.name(),
+                        before,
+                        limit,
+                        shown);
+            }
+        });
     }
 
     /** The claims, or null if they have not begun. */

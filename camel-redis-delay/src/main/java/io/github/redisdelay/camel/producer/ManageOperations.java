@@ -81,7 +81,7 @@ public record ManageOperations(
         return switch (operation) {
             case CANCEL, RESCHEDULE -> {
                 if (group != null && !isDead() && IdHeaders.of(message, false) == null && choice.isOfAll()) {
-                    yield PendingRequest.of(changeAll(operation, group, exchange), this::putCount);
+                    yield PendingRequest.of(changeAll(operation, group, choice.schedules(), exchange), this::putCount);
                 }
                 IdHeaders ids = choice.required(operation, message, isDead());
                 yield change(operation, target, ids, exchange);
@@ -95,7 +95,7 @@ public record ManageOperations(
                 boolean whole = group != null && operation == RedisDelayOperation.PROMOTE && !isDead() && choice.isOfAll();
                 yield PendingRequest.of(
                         whole
-                                ? changeAll(operation, group, exchange)
+                                ? changeAll(operation, group, choice.schedules(), exchange)
                                 : changeAll(operation, target, choice, name),
                         this::putCount);
             }
@@ -145,15 +145,16 @@ public record ManageOperations(
     }
 
     /** Changes all messages of a group, in any state. A route that cancels its own message has ended that delivery. */
-    private CompletableFuture<Long> changeAll(RedisDelayOperation operation, MessageGroup group, Exchange exchange) {
+    private CompletableFuture<Long> changeAll(
+            RedisDelayOperation operation, MessageGroup group, boolean schedules, Exchange exchange) {
         return switch (operation) {
             case RESCHEDULE -> group.rescheduleAll(dueTime(exchange.getMessage()));
-            case PROMOTE -> counted(group.promoteAll(), Event.PROMOTED);
+            case PROMOTE -> counted(group.promoteAll(schedules), Event.PROMOTED);
             default -> {
                 List<DeliveryCompletion> held = DeliveriesOfExchange.all(exchange, queue).stream()
                         .filter(each -> group.name().equals(each.delivery().group()))
                         .toList();
-                yield counted(group.cancelAll(true, true), Event.CANCELLED).thenApply(count -> {
+                yield counted(group.cancelAll(schedules, true), Event.CANCELLED).thenApply(count -> {
                     held.forEach(DeliveryCompletion::superseded);
                     return count;
                 });

@@ -52,15 +52,19 @@ record RedisMessageGroup(String name, RedisDelayQueue of) implements MessageGrou
     }
 
     @Override
-    public CompletableFuture<Long> promoteAll() {
+    public CompletableFuture<Long> promoteAll(boolean schedules) {
         return changeAll(
-                ChangeAction.PROMOTE, 0, (info, now) -> info.state() != MessageState.LEASED && info.dueMicros() > now);
+                ChangeAction.PROMOTE,
+                0,
+                (info, now) -> (schedules || info.rule() == null)
+                        && info.state() != MessageState.LEASED
+                        && info.dueMicros() > now);
     }
 
     @Override
     public CompletableFuture<Long> rescheduleAll(DueTime due) {
         ChangeAction action = due.relative() ? ChangeAction.RESCHEDULE_AFTER : ChangeAction.RESCHEDULE_AT;
-        return changeAll(action, due.micros(), (info, now) -> info.state() != MessageState.LEASED);
+        return changeAll(action, due.micros(), (info, now) -> info.rule() == null && info.state() != MessageState.LEASED);
     }
 
     /** Finds all before it changes the first: a change moves a message to another place in the list. */
