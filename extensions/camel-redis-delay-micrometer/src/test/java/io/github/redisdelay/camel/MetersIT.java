@@ -114,6 +114,22 @@ class MetersIT extends ConsumerSideIT {
     }
 
     @Test
+    void should_not_call_late_what_its_group_holds_back() throws Exception {
+        bind();
+        context.start();
+        Map<String, Object> group = Map.of(RedisDelayConstants.GROUP, "acme");
+        send(uri, "x", group);
+        send(uri, "y", group);
+        assertGauge("parked", 1);
+        assertGauge("overdue", 1);
+        start(consume("", this::take));
+        next();
+        next();
+        assertCount("delivered", 2, "routeId", "consumer", "deadLetters", "false");
+        assertThat(timed("lateness", "queue", queue)).isZero();
+    }
+
+    @Test
     void should_have_these_names() throws Exception {
         bind();
         start(consume("", this::take));
@@ -531,7 +547,7 @@ class MetersIT extends ConsumerSideIT {
             Meters.Use use = Meters.of(context, "redis-delay", () -> timers).producing(endpoint.metered(client));
             timers.advance(Duration.ZERO);
             await().untilAsserted(
-                            () -> assertThat(figures(prometheus)).hasSize(7).containsOnly(0.0));
+                            () -> assertThat(figures(prometheus)).hasSize(9).containsOnly(0.0));
             freeze(server);
             timers.advance(Duration.ofSeconds(5)); // asks
             await().untilAsserted(() ->

@@ -62,7 +62,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String requestTimeout;
 
     /**
-     * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default), leased or dead ones for the operation list; and with dead, the operations get, stats, outlook, cancel, reschedule, promote, pause, resume and check are about the dead letters.
+     * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default), parked, leased or dead ones for the operation list; and with dead, the operations get, stats, outlook, cancel, reschedule, promote, pause, resume and check are about the dead letters.
      */
     private String state;
 
@@ -105,6 +105,16 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
      * The time for which dead letters are kept, 1 ms or more; without it for ever. Older ones are dropped, counted and logged by the consumers that have this option.
      */
     private String deadLetterRetention;
+
+    /**
+     * The most messages of a group that are leased at a time, by all consumers of the queue together, 0 to 1000. With 1 they are delivered in the order of their due times. With 0 there is no limit and no order: a group is a key only. It is stored with the queue, where the consumer that starts last sets it.
+     */
+    private Integer groupConcurrency;
+
+    /**
+     * The place of a message of a group that waits for its redelivery: strict keeps it, so that the others of its group wait until it is acknowledged or given up; relaxed lets others pass. It is stored with the queue, as groupConcurrency.
+     */
+    private String groupRetry;
 
     /**
      * The most dead letters that are kept; 0 for any number. The oldest ones beyond it are dropped, counted and logged by the consumers that have this option.
@@ -187,6 +197,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String deliverAt;
 
     /**
+     * The group of messages, 1 to 200 bytes without control characters: of one group only as many are delivered at a time as the consumer's groupConcurrency says. Other operations than schedule are about the messages of this group. The header CamelRedisDelayGroup wins over it. Set on an endpoint only.
+     */
+    private String group;
+
+    /**
      * Whether the producer should be started lazy (on the first message). By starting lazy you can use this to allow CamelContext and routes to startup in situations where a producer may otherwise fail during starting and cause the route to fail being started. By deferring this startup to be lazy then the startup failure can be handled during routing messages via Camel's routing error handlers. Beware that when the first message is processed then creating and starting the producer may take a little time and prolong the total processing time of the processing.
      */
     private Boolean lazyStartProducer;
@@ -267,7 +282,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String replicationTimeout;
 
     /**
-     * True if a promote of many messages also runs the recurring schedules among them now. Without it they are spared. Cannot be set on the component.
+     * True if a promote of many messages also runs the recurring schedules among them now, and a cancel of a group ends them. Without it they are spared. Cannot be set on the component.
      */
     private Boolean schedules;
 
@@ -483,6 +498,22 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
         this.deadLetterRetention = deadLetterRetention;
     }
 
+    public Integer getGroupConcurrency() {
+        return groupConcurrency;
+    }
+
+    public void setGroupConcurrency(Integer groupConcurrency) {
+        this.groupConcurrency = groupConcurrency;
+    }
+
+    public String getGroupRetry() {
+        return groupRetry;
+    }
+
+    public void setGroupRetry(String groupRetry) {
+        this.groupRetry = groupRetry;
+    }
+
     public Long getMaximumDeadLetters() {
         return maximumDeadLetters;
     }
@@ -609,6 +640,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setDeliverAt(String deliverAt) {
         this.deliverAt = deliverAt;
+    }
+
+    public String getGroup() {
+        return group;
+    }
+
+    public void setGroup(String group) {
+        this.group = group;
     }
 
     public Boolean getLazyStartProducer() {

@@ -9,6 +9,7 @@ import { at, distance, isoOf, millis, now, span } from './time.js';
 import { address, badge, button, choice, count, explained, finding, many, remark, stateOf } from './words.js';
 
 const SPANS = [['minute', 'minute'], ['hour', 'hour'], ['day', 'day'], ['month', 'month'], ['all', 'all']];
+const STATES = ['delayed', 'parked', 'leased', 'dead'];
 const SERIES = [['delayed', 'delayed', count], ['oldestOverdueMicros', 'overdue age', micros => micros ? span(micros / 1000) : '0'],
     ['leased', 'leased', count], ['dead', 'dead', count]];
 
@@ -17,7 +18,7 @@ export class Queue {
         this.app = app;
         this.name = params.get('name') || '';
         this.span = kept('span', SPANS.map(([value]) => value), 'hour');
-        this.list = new MessageList(this.name, ['delayed', 'parked', 'leased', 'dead'].find(state => state === params.get('state')) || 'delayed',
+        this.list = new MessageList(this.name, STATES.find(state => state === params.get('state')) || 'delayed',
             () => app.reload());
         this.chart = new Outlook(() => app.show(), (...bars) => this.chose(...bars));
         this.tables = { outlook: false, history: false };
@@ -77,7 +78,7 @@ export class Queue {
             this.outlook ? this.outlookCard(q) : null,
             h('div', { class: 'columns' }, this.historyCard(q.history), this.consumersCard(q)),
             this.app.jobs.view(this.name, q.actions.length ? actions : null),
-            this.list.view(q, actions, q.parked || this.list.state === 'parked' ? ['delayed', 'parked', 'leased', 'dead'] : ['delayed', 'leased', 'dead'])
+            this.list.view(q, actions, STATES.filter(state => state !== 'parked' || q.parked || this.list.state === state))
         ];
     }
 

@@ -286,10 +286,10 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The messages that are meant. On a consumer: dead consumes the dead
-         * letters of the queue. On a producer: delayed (the default), leased or
-         * dead ones for the operation list; and with dead, the operations get,
-         * stats, outlook, cancel, reschedule, promote, pause, resume and check
-         * are about the dead letters.
+         * letters of the queue. On a producer: delayed (the default), parked,
+         * leased or dead ones for the operation list; and with dead, the
+         * operations get, stats, outlook, cancel, reschedule, promote, pause,
+         * resume and check are about the dead letters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -471,6 +471,62 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointConsumerBuilder deadLetterRetention(String deadLetterRetention) {
             doSetProperty("deadLetterRetention", deadLetterRetention);
+            return this;
+        }
+        /**
+         * The most messages of a group that are leased at a time, by all
+         * consumers of the queue together, 0 to 1000. With 1 they are delivered
+         * in the order of their due times. With 0 there is no limit and no
+         * order: a group is a key only. It is stored with the queue, where the
+         * consumer that starts last sets it.
+         * 
+         * The option is a: <code>int</code> type.
+         * 
+         * Default: 1
+         * Group: consumer
+         * 
+         * @param groupConcurrency the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder groupConcurrency(int groupConcurrency) {
+            doSetProperty("groupConcurrency", groupConcurrency);
+            return this;
+        }
+        /**
+         * The most messages of a group that are leased at a time, by all
+         * consumers of the queue together, 0 to 1000. With 1 they are delivered
+         * in the order of their due times. With 0 there is no limit and no
+         * order: a group is a key only. It is stored with the queue, where the
+         * consumer that starts last sets it.
+         * 
+         * The option will be converted to a <code>int</code> type.
+         * 
+         * Default: 1
+         * Group: consumer
+         * 
+         * @param groupConcurrency the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder groupConcurrency(String groupConcurrency) {
+            doSetProperty("groupConcurrency", groupConcurrency);
+            return this;
+        }
+        /**
+         * The place of a message of a group that waits for its redelivery:
+         * strict keeps it, so that the others of its group wait until it is
+         * acknowledged or given up; relaxed lets others pass. It is stored with
+         * the queue, as groupConcurrency.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Default: strict
+         * Group: consumer
+         * 
+         * @param groupRetry the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder groupRetry(String groupRetry) {
+            doSetProperty("groupRetry", groupRetry);
             return this;
         }
         /**
@@ -1339,10 +1395,10 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The messages that are meant. On a consumer: dead consumes the dead
-         * letters of the queue. On a producer: delayed (the default), leased or
-         * dead ones for the operation list; and with dead, the operations get,
-         * stats, outlook, cancel, reschedule, promote, pause, resume and check
-         * are about the dead letters.
+         * letters of the queue. On a producer: delayed (the default), parked,
+         * leased or dead ones for the operation list; and with dead, the
+         * operations get, stats, outlook, cancel, reschedule, promote, pause,
+         * resume and check are about the dead letters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1457,6 +1513,24 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointProducerBuilder deliverAt(String deliverAt) {
             doSetProperty("deliverAt", deliverAt);
+            return this;
+        }
+        /**
+         * The group of messages, 1 to 200 bytes without control characters: of
+         * one group only as many are delivered at a time as the consumer's
+         * groupConcurrency says. Other operations than schedule are about the
+         * messages of this group. The header CamelRedisDelayGroup wins over it.
+         * Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: producer
+         * 
+         * @param group the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder group(String group) {
+            doSetProperty("group", group);
             return this;
         }
         /**
@@ -1972,8 +2046,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * True if a promote of many messages also runs the recurring schedules
-         * among them now. Without it they are spared. Cannot be set on the
-         * component.
+         * among them now, and a cancel of a group ends them. Without it they
+         * are spared. Cannot be set on the component.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -1989,8 +2063,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * True if a promote of many messages also runs the recurring schedules
-         * among them now. Without it they are spared. Cannot be set on the
-         * component.
+         * among them now, and a cancel of a group ends them. Without it they
+         * are spared. Cannot be set on the component.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
@@ -2422,10 +2496,10 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The messages that are meant. On a consumer: dead consumes the dead
-         * letters of the queue. On a producer: delayed (the default), leased or
-         * dead ones for the operation list; and with dead, the operations get,
-         * stats, outlook, cancel, reschedule, promote, pause, resume and check
-         * are about the dead letters.
+         * letters of the queue. On a producer: delayed (the default), parked,
+         * leased or dead ones for the operation list; and with dead, the
+         * operations get, stats, outlook, cancel, reschedule, promote, pause,
+         * resume and check are about the dead letters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2903,6 +2977,35 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayPriority";
         }
         /**
+         * The group of the message to schedule, 1 to 200 bytes without control
+         * characters: a String, a number or a UUID. The operations get, list,
+         * stats, cancel, reschedule, promote, redrive and purge are about the
+         * messages of this group. Wins over the option group. Removed after it
+         * was done.
+         * 
+         * The option is a: {@code String} type.
+         * 
+         * Group: producer
+         * 
+         * @return the name of the header {@code RedisDelayGroup}.
+         */
+        public String redisDelayGroup() {
+            return "CamelRedisDelayGroup";
+        }
+        /**
+         * The group of the message: set by the consumer, and by the operation
+         * get. Missing where it has none.
+         * 
+         * The option is a: {@code String} type.
+         * 
+         * Group: common
+         * 
+         * @return the name of the header {@code RedisDelayMessageGroup}.
+         */
+        public String redisDelayMessageGroup() {
+            return "CamelRedisDelayMessageGroup";
+        }
+        /**
          * The time after its due time within which the message may be
          * delivered: a java.time.Duration, a number of milliseconds, or text
          * such as 30m. After that it is expired. Wins over the option
@@ -3148,7 +3251,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The state of the message that was asked for by the operation get:
-         * delayed, leased, dead or none.
+         * delayed, parked (it is due, and its group holds it back), leased,
+         * dead or none.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3204,8 +3308,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The number of messages that cancel, reschedule, promote, redrive,
-         * purge or check changed, or that list gave, or of queues that queues
-         * gave.
+         * purge or check changed, or that list gave, that stats counted of a
+         * group, or of queues that queues gave.
          * 
          * The option is a: {@code long} type.
          * 
