@@ -317,7 +317,7 @@ class MonitoringPageIT {
                 .map(url -> url.group(1))
                 .findFirst()
                 .orElse("");
-        assertThat(alerts().values()).hasSize(9).allSatisfy(alert -> {
+        assertThat(alerts().values()).hasSize(10).allSatisfy(alert -> {
             assertThat(alert.annotations().keySet()).hasToString("[summary, description, runbook_url]");
             assertThat((String) alert.annotations().get("runbook_url"))
                     .as("the page of the project, once it has one")
