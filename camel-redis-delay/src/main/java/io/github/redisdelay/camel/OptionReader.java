@@ -220,7 +220,8 @@ public record OptionReader(RedisDelayConfiguration options) {
     public ConsumerSettings consumer(String queue, Set<String> own) {
         MessageScope consumed = MessageScope.of(options.getState());
         if (consumed == MessageScope.LEASED || consumed == MessageScope.PARKED) {
-            throw new IllegalArgumentException("option 'state' is '" + OptionValues.lower(consumed) + "': a consumer receives the due messages of its"
+            throw new IllegalArgumentException("option 'state' is '" + OptionValues.lower(consumed)
+                    + "': a consumer receives the due messages of its"
                     + " queue (leave the option out) or its dead letters (dead)");
         }
         boolean deadLetters = consumed == MessageScope.DEAD;

@@ -130,10 +130,9 @@ class GroupRouteIT extends CamelRedisIT {
             }));
             await().until(() -> under.get() == 2 && stats().leased() == 2);
             assertThat(stats().parked()).isEqualTo(3);
-            assertThat(lines.of(Level.WARN))
-                    .anySatisfy(line -> assertThat(line)
-                            .contains("groupConcurrency=1 and groupRetry=strict")
-                            .contains("groupConcurrency=2 and groupRetry=relaxed"));
+            assertThat(lines.of(Level.WARN)).anySatisfy(line -> assertThat(line)
+                    .contains("groupConcurrency=1 and groupRetry=strict")
+                    .contains("groupConcurrency=2 and groupRetry=relaxed"));
         }
         Message figures = operate("stats", null);
         assertThat(figures.getBody(Map.class))
@@ -182,18 +181,22 @@ class GroupRouteIT extends CamelRedisIT {
             }
         }
         String with = uri + options + "&operation=";
-        Message list = send(with + "list", null, Map.of(RedisDelayConstants.GROUP, "a")).getMessage();
+        Message list = send(with + "list", null, Map.of(RedisDelayConstants.GROUP, "a"))
+                .getMessage();
         assertThat(count(list)).isEqualTo(3);
         assertThat(values(list, "messageId")).containsExactly("a0", "a1", "a2");
         assertThat(values(list, "messageGroup")).containsOnly("a");
         Message stats = send(with + "stats&group=b", null, Map.of()).getMessage();
         assertThat(count(stats)).isEqualTo(3);
         assertThat(stats.getBody()).isEqualTo(Map.of("messages", 3L));
-        assertThat(count(send(with + "cancel", null, Map.of(RedisDelayConstants.GROUP, "a")).getMessage()))
+        assertThat(count(send(with + "cancel", null, Map.of(RedisDelayConstants.GROUP, "a"))
+                        .getMessage()))
                 .isEqualTo(3);
-        assertThat(count(send(with + "reschedule&delay=2h", null, Map.of(RedisDelayConstants.GROUP, "b")).getMessage()))
+        assertThat(count(send(with + "reschedule&delay=2h", null, Map.of(RedisDelayConstants.GROUP, "b"))
+                        .getMessage()))
                 .isEqualTo(3);
-        assertThat(count(send(with + "promote", null, Map.of(RedisDelayConstants.GROUP, "c")).getMessage()))
+        assertThat(count(send(with + "promote", null, Map.of(RedisDelayConstants.GROUP, "c"))
+                        .getMessage()))
                 .isEqualTo(3);
 
         Map<String, Object> one = Map.of(RedisDelayConstants.GROUP, "d", RedisDelayConstants.SCHEDULE_ID, "d1");
@@ -203,7 +206,8 @@ class GroupRouteIT extends CamelRedisIT {
         assertThat(got.getHeaders()).doesNotContainKey(RedisDelayConstants.GROUP);
         Message cancelled = send(with + "cancel", null, one).getMessage();
         assertThat(cancelled.getHeader(RedisDelayConstants.PREVIOUS_STATE)).isEqualTo("delayed");
-        assertThat(count(send(with + "stats", null, Map.of(RedisDelayConstants.GROUP, "d")).getMessage()))
+        assertThat(count(send(with + "stats", null, Map.of(RedisDelayConstants.GROUP, "d"))
+                        .getMessage()))
                 .isEqualTo(2);
 
         start(consume(options, this::take));
@@ -262,8 +266,7 @@ class GroupRouteIT extends CamelRedisIT {
         schedule("a", "second", 0);
         Message list = operate("list&state=parked", null);
         assertThat(values(list, "messageId")).containsExactly("second");
-        Message got = send(
-                        uri + "?operation=get", null, Map.of(RedisDelayConstants.SCHEDULE_ID, "second"))
+        Message got = send(uri + "?operation=get", null, Map.of(RedisDelayConstants.SCHEDULE_ID, "second"))
                 .getMessage();
         assertThat(got.getHeader(RedisDelayConstants.MESSAGE_STATE)).isEqualTo("parked");
     }
@@ -271,10 +274,14 @@ class GroupRouteIT extends CamelRedisIT {
     @Test
     void should_refuse_what_cannot_be_a_group() {
         Map<String, String> bad = Map.of(
-                "", "has 0 bytes: it must have 1 to 200 bytes",
-                "a".repeat(201), "has 201 bytes: it must have 1 to 200 bytes",
-                "ä".repeat(101), "has 202 bytes: it must have 1 to 200 bytes",
-                "a\0b", "has a control character at position 1");
+                "",
+                "has 0 bytes: it must have 1 to 200 bytes",
+                "a".repeat(201),
+                "has 201 bytes: it must have 1 to 200 bytes",
+                "ä".repeat(101),
+                "has 202 bytes: it must have 1 to 200 bytes",
+                "a\0b",
+                "has a control character at position 1");
         bad.forEach((group, error) -> assertThat(
                         send(uri, "x", Map.of(RedisDelayConstants.GROUP, group)).getException())
                 .isInstanceOf(IllegalArgumentException.class)
@@ -304,6 +311,8 @@ class GroupRouteIT extends CamelRedisIT {
 
     private String operateError(String operation, String group) {
         Map<String, Object> headers = group == null ? Map.of() : Map.of(RedisDelayConstants.GROUP, group);
-        return send(uri + "?operation=" + operation, null, headers).getException().getMessage();
+        return send(uri + "?operation=" + operation, null, headers)
+                .getException()
+                .getMessage();
     }
 }

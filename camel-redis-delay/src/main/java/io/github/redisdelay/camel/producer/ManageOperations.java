@@ -92,7 +92,8 @@ public record ManageOperations(
                 if (ids != null) {
                     yield change(operation, target, ids, exchange);
                 }
-                boolean whole = group != null && operation == RedisDelayOperation.PROMOTE && !isDead() && choice.isOfAll();
+                boolean whole =
+                        group != null && operation == RedisDelayOperation.PROMOTE && !isDead() && choice.isOfAll();
                 yield PendingRequest.of(
                         whole
                                 ? changeAll(operation, group, choice.schedules(), exchange)
@@ -138,7 +139,8 @@ public record ManageOperations(
             RedisDelayOperation operation, DelayQueue target, MessageChoice choice, String group) {
         Predicate<MessageInfo> which = choice.which(group);
         return switch (operation) {
-            case PROMOTE -> counted(target.admin().promoteAll(which, choice.most(), choice.schedules()), Event.PROMOTED);
+            case PROMOTE ->
+                counted(target.admin().promoteAll(which, choice.most(), choice.schedules()), Event.PROMOTED);
             case REDRIVE -> queue.admin().redriveAll(which, choice.most());
             default -> queue.deadLetters().admin().cancelAll(which, choice.most()); // PURGE
         };

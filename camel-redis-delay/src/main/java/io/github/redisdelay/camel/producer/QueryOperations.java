@@ -122,7 +122,9 @@ public record QueryOperations(
             return stats.parked() == 0
                     ? CompletableFuture.completedFuture(figures)
                     : admin.groups().thenApply(groups -> {
-                        figures.put("groups", groups.stream().map(QueryOperations::entry).toList());
+                        figures.put(
+                                "groups",
+                                groups.stream().map(QueryOperations::entry).toList());
                         return figures;
                     });
         });

@@ -64,7 +64,8 @@ record RedisMessageGroup(String name, RedisDelayQueue of) implements MessageGrou
     @Override
     public CompletableFuture<Long> rescheduleAll(DueTime due) {
         ChangeAction action = due.relative() ? ChangeAction.RESCHEDULE_AFTER : ChangeAction.RESCHEDULE_AT;
-        return changeAll(action, due.micros(), (info, now) -> info.rule() == null && info.state() != MessageState.LEASED);
+        return changeAll(
+                action, due.micros(), (info, now) -> info.rule() == null && info.state() != MessageState.LEASED);
     }
 
     /** Finds all before it changes the first: a change moves a message to another place in the list. */

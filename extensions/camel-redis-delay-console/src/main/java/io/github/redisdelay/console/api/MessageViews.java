@@ -157,7 +157,10 @@ final class MessageViews {
         boolean dead = state.equals(DEAD);
         CompletableFuture<MessagePage> asked = queue.ask(asking -> (dead ? asking.deadLetters() : asking)
                 .admin()
-                .list(dead ? MessageState.DELAYED : MessageState.valueOf(state.toUpperCase(Locale.ROOT)), start, limit));
+                .list(
+                        dead ? MessageState.DELAYED : MessageState.valueOf(state.toUpperCase(Locale.ROOT)),
+                        start,
+                        limit));
         long time = Answers.of(queue.figures()).timeMicros();
         MessagePage page = Answers.of(asked);
         return new Page(

@@ -67,7 +67,8 @@ class DiagnosisTest {
                 new GroupInfo("b", 2, 3),
                 new GroupInfo("c", 1, 2),
                 new GroupInfo("d", 1, 2));
-        StatsBuilder held = new StatsBuilder().consumers(1).delayed(20).stored(20).parked(13);
+        StatsBuilder held =
+                new StatsBuilder().consumers(1).delayed(20).stored(20).parked(13);
         assertThat(Diagnosis.of(new Diagnosis.Facts(
                         held.oldestParkedMicros(9 * MINUTE).build(), 0L, null, null, null, null, groups, GOOD)))
                 .containsExactly(new Diagnosis.Finding(
@@ -75,7 +76,14 @@ class DiagnosisTest {
                         "13 due messages are parked (the oldest for 9 min): their groups hold them back, until those before"
                                 + " them are finished. Most are of acme with 9, b with 2, c with 1, …"));
         assertThat(Diagnosis.of(new Diagnosis.Facts(
-                        held.parked(1).oldestParkedMicros(11 * MINUTE).build(), 0L, null, null, null, null, null, GOOD)))
+                        held.parked(1).oldestParkedMicros(11 * MINUTE).build(),
+                        0L,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        GOOD)))
                 .containsExactly(new Diagnosis.Finding(
                         "warning",
                         "1 due message is parked (the oldest for 11 min): their groups hold them back, until those before"
