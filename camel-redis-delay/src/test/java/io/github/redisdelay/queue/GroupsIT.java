@@ -383,7 +383,7 @@ class GroupsIT extends RealQueueIT {
             assertThat(info.state()).isEqualTo(MessageState.DELAYED);
         });
         assertThat(get(group.list(page.next(), 256)).messages()).hasSize(45);
-        assertThat(get(group.promoteAll(false))).isEqualTo(301);
+        assertThat(get(group.promoteAll(true))).isEqualTo(301);
         ClaimedDelivery other = claim(1).get(0);
         ClaimedDelivery first = claim(1).get(0);
         assertThat(first.group()).isEqualTo("g");
