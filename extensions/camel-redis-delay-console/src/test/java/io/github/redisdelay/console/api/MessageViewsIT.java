@@ -13,6 +13,7 @@ import io.github.redisdelay.console.MessageRedactor.Content;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
@@ -86,6 +87,24 @@ class MessageViewsIT extends ApiIT {
         return ((MessageViews.Message)
                         api.message("orders", id).messages().get(0).first())
                 .schedule();
+    }
+
+    @Test
+    void should_show_what_a_group_holds_back() {
+        get(queue.schedule(message("first", DueTime.now(), "x", Map.of()).withGroup("acme")));
+        get(queue.schedule(message("second", DueTime.now(), "x", Map.of()).withGroup("acme")));
+        assertThat(api.messages("orders", "parked", null, false, null, null).messages())
+                .extracting(
+                        MessageViews.Message::id,
+                        MessageViews.Message::state,
+                        MessageViews.Message::parked,
+                        MessageViews.Message::group)
+                .containsExactly(tuple("second", "delayed", true, "acme"));
+        FlattenedJson shown = api.queue(ANYBODY, "orders");
+        assertThat((QueueViews.Row) shown.first())
+                .extracting(QueueViews.Row::overdue, QueueViews.Row::parked)
+                .containsExactly(1L, 1L);
+        assertThat(((QueueViews.Details) shown.second()).groups()).containsExactly(new GroupInfo("acme", 1, 2));
     }
 
     @Test
