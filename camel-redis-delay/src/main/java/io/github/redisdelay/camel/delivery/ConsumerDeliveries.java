@@ -109,18 +109,18 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      */
     public void start(String name, String inSentence) {
         shown = inSentence;
-        claims = queue.consume(settings.claiming(ConsumerNames.full(name)), routing, this);
         if (settings.groups() != null) {
             limitGroups(settings.groups());
         }
+        claims = queue.consume(settings.claiming(ConsumerNames.full(name)), routing, this);
     }
 
     /** Sets the limit of groups, which is the queue's, and says so where it was another one. */
     private void limitGroups(GroupLimit limit) {
         queue.admin().limitGroups(limit).whenComplete((before, error) -> {
-            if (error != null) {
+            if (error != null && !consumer.isStoppingOrStopped()) {
                 LOG.warn("queue '{}': {} could not set {}: {}", queue.name(), shown, limit, ErrorText.of(error));
-            } else if (!before.equals(limit)) {
+            } else if (error == null && !before.equals(limit)) {
                 LOG.warn(
                         "queue '{}': its groups had {}, and have {} from now on, as {} says",
                         queue.name(),
