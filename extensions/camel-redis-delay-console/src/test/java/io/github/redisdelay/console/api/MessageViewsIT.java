@@ -379,7 +379,7 @@ class MessageViewsIT extends ApiIT {
     @Test
     void should_refuse_what_cannot_be_asked_for() {
         assertThatThrownBy(() -> api.messages("orders", "weighting", null, false, null, null))
-                .hasMessage("Parameter 'state' is 'weighting': it has to be one of delayed, leased, dead.");
+                .hasMessage("Parameter 'state' is 'weighting': it has to be one of delayed, parked, leased, dead.");
         assertThatThrownBy(() -> api.messages("orders", "delayed", null, false, null, 257L))
                 .hasMessage("Parameter 'limit' is '257': it has to be from 1 to 256.");
         assertThatThrownBy(() -> api.messages("orders", "delayed", null, true, "d1:", null))
