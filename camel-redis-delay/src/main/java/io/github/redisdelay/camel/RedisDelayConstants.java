@@ -231,8 +231,7 @@ public final class RedisDelayConstants {
     public static final String REDELIVERY_REASON = "CamelRedisDelayRedeliveryReason";
 
     /**
-     * The state of the message that was asked for by the operation get: delayed, parked (it is due, and its group holds
-     * it back), leased, dead or none.
+     * The state of the message, set by the operation get: delayed, parked by its group, leased, dead or none.
      */
     @Metadata(label = "producer", javaType = "String", enums = "delayed,parked,leased,dead,none")
     public static final String MESSAGE_STATE = "CamelRedisDelayState";
@@ -260,8 +259,8 @@ public final class RedisDelayConstants {
     public static final String RESULT = "CamelRedisDelayResult";
 
     /**
-     * The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave, that
-     * stats counted of a group, or of queues that queues gave.
+     * The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave, or of
+     * queues that queues gave. Of a group, the number that stats counted.
      */
     @Metadata(label = "producer", javaType = "long")
     public static final String COUNT = "CamelRedisDelayCount";

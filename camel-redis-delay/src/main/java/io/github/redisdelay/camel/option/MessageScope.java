@@ -5,7 +5,7 @@ package io.github.redisdelay.camel.option;
 public enum MessageScope {
     /** The messages that wait, due ones included. */
     DELAYED,
-    /** The messages that their groups hold back. */
+    /** The parked messages. */
     PARKED,
     /** The leased messages. */
     LEASED,

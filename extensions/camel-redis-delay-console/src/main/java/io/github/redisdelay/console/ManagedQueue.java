@@ -99,7 +99,7 @@ public final class ManagedQueue {
         return (long) QueueFigure.OLDEST_OVERDUE.value(figures.get());
     }
 
-    @ManagedAttribute(description = "Due messages that their groups hold back")
+    @ManagedAttribute(description = "Due messages that their groups have parked")
     public long getParked() {
         return figures.get().parked();
     }

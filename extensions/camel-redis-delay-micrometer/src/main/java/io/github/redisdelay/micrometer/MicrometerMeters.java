@@ -251,7 +251,7 @@ final class MicrometerMeters implements Meters {
             gauge(QueueFigure.LEASED, "Messages that consumers have claimed");
             gauge(QueueFigure.DEAD, "Dead letters");
             gauge(QueueFigure.OLDEST_OVERDUE, "For how long the oldest overdue message has been due");
-            gauge(QueueFigure.PARKED, "Due messages that their groups hold back");
+            gauge(QueueFigure.PARKED, "Due messages that their groups have parked");
             gauge(QueueFigure.OLDEST_PARKED, "For how long the oldest parked message has been due");
             gauge(QueueFigure.CONSUMERS, "Consumers of the queue, in all JVMs");
             gauge(QueueFigure.PAUSED, "1 if the queue is paused, else 0");

@@ -71,8 +71,8 @@ export class Message {
     /** Why a message waits that could be delivered, or will not be when it is due: what is known of its queue. */
     why(m, late) {
         if (m.parked) {
-            return h('section', { class: 'card remarks' }, h('ul', { id: 'remarks' }, remark('info', 'Its group ', name(m.group),
-                ' holds it back: it is delivered when those before it in the group are finished.')));
+            return h('section', { class: 'card remarks' }, h('ul', { id: 'remarks' }, remark('info', 'Others of its group ', name(m.group),
+                ' come first: it is delivered when they are finished.')));
         }
         if (m.schedule && !this.q.consumers) {
             return h('section', { class: 'card remarks' }, h('ul', { id: 'remarks' }, remark('warning',

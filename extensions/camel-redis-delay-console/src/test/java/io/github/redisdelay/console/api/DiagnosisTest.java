@@ -73,7 +73,7 @@ class DiagnosisTest {
                         held.oldestParkedMicros(9 * MINUTE).build(), 0L, null, null, null, null, groups, GOOD)))
                 .containsExactly(new Diagnosis.Finding(
                         "info",
-                        "13 due messages are parked (the oldest for 9 min): their groups hold them back, until those before"
+                        "13 due messages are parked (the oldest for 9 min): their groups deliver them when those before"
                                 + " them are finished. Most are of acme with 9, b with 2, c with 1, …"));
         assertThat(Diagnosis.of(new Diagnosis.Facts(
                         held.parked(1).oldestParkedMicros(11 * MINUTE).build(),
@@ -86,7 +86,7 @@ class DiagnosisTest {
                         GOOD)))
                 .containsExactly(new Diagnosis.Finding(
                         "warning",
-                        "1 due message is parked (the oldest for 11 min): their groups hold them back, until those before"
+                        "1 due message is parked (the oldest for 11 min): their groups deliver them when those before"
                                 + " them are finished"));
     }
 
