@@ -62,8 +62,8 @@ class LayersTest {
 
     /** The circles of three and more classes that may be, each with its reason. */
     private static final Map<Set<String>, String> CIRCLES = Map.of(
-            Set.of("DelayQueue", "DelayQueueReceiver", "Delivery", "DeliveryHandler"),
-            "the public interfaces: a queue gives deliveries, and a delivery names its queue",
+            Set.of("DelayQueue", "DelayQueueReceiver", "Delivery", "DeliveryHandler", "MessageGroup"),
+            "the public interfaces: a queue gives deliveries and groups, which name their queue",
             Set.of("Envelope", "EnvelopeReader", "EnvelopeWriter"),
             "one value and the two ways between it and its bytes",
             Set.of(

@@ -32,13 +32,22 @@ public final class ScheduleRequest {
     private final byte[] body;
     private final DuplicatePolicy onDuplicate;
     private final ClaimId supersedes;
-    private final int priority;
+    private final Order order;
     private final long maximumQueueLength;
     private final Recurrence recurrence;
-    private final String group;
 
     /** The rule that makes it a recurring schedule, and when that was declared first. */
     private record Recurrence(Schedule schedule, long declaredMicros) {}
+
+    /** Before which others it comes: by its priority, or by the order of its group, which is null if it has none. */
+    private record Order(int priority, String group) {
+        Order {
+            if (group != null && priority > 0) {
+                throw new IllegalArgumentException("priority is " + priority + " and group is '" + ShownId.of(group)
+                        + "': a group has an order, which a priority breaks; leave out one of them");
+            }
+        }
+    }
 
     private ScheduleRequest(
             String id,
@@ -46,23 +55,17 @@ public final class ScheduleRequest {
             byte[] body,
             DuplicatePolicy onDuplicate,
             ClaimId supersedes,
-            int priority,
+            Order order,
             long maximumQueueLength,
-            Recurrence recurrence,
-            String group) {
-        if (group != null && priority > 0) {
-            throw new IllegalArgumentException("priority is " + priority + " and group is '" + ShownId.of(group)
-                    + "': a group has an order, which a priority breaks; leave out one of them");
-        }
+            Recurrence recurrence) {
         this.id = id;
         this.due = Objects.requireNonNull(due, "due");
         this.body = Objects.requireNonNull(body, "body");
         this.onDuplicate = id == null ? DuplicatePolicy.REJECT : Objects.requireNonNull(onDuplicate, "onDuplicate");
         this.supersedes = supersedes;
-        this.priority = priority;
+        this.order = order;
         this.maximumQueueLength = maximumQueueLength;
         this.recurrence = recurrence;
-        this.group = group;
     }
 
     /**
@@ -76,7 +79,7 @@ public final class ScheduleRequest {
         if (id != null) {
             checkId(id, MAX_ID_BYTES);
         }
-        return new ScheduleRequest(id, due, body, DuplicatePolicy.REJECT, null, 0, 0, null, null);
+        return new ScheduleRequest(id, due, body, DuplicatePolicy.REJECT, null, new Order(0, null), 0, null);
     }
 
     /**
@@ -86,8 +89,7 @@ public final class ScheduleRequest {
     public ScheduleRequest withOnDuplicate(DuplicatePolicy policy) {
         return policy == onDuplicate
                 ? this
-                : new ScheduleRequest(
-                        id, due, body, policy, supersedes, priority, maximumQueueLength, recurrence, group);
+                : new ScheduleRequest(id, due, body, policy, supersedes, order, maximumQueueLength, recurrence);
     }
 
     /**
@@ -99,17 +101,13 @@ public final class ScheduleRequest {
     public ScheduleRequest superseding(ClaimId claim) {
         return claim == supersedes
                 ? this
-                : new ScheduleRequest(
-                        id, due, body, onDuplicate, claim, priority, maximumQueueLength, recurrence, group);
+                : new ScheduleRequest(id, due, body, onDuplicate, claim, order, maximumQueueLength, recurrence);
     }
 
     /** The same message with a priority, 0 to {@value #MAX_PRIORITY}: among due messages, the highest is delivered first. */
     public ScheduleRequest withPriority(int number) {
         checkPriority(number);
-        return number == priority
-                ? this
-                : new ScheduleRequest(
-                        id, due, body, onDuplicate, supersedes, number, maximumQueueLength, recurrence, group);
+        return number == order.priority ? this : ordered(new Order(number, order.group));
     }
 
     /**
@@ -120,7 +118,7 @@ public final class ScheduleRequest {
         checkMaximumQueueLength(limit);
         return limit == maximumQueueLength
                 ? this
-                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, priority, limit, recurrence, group);
+                : new ScheduleRequest(id, due, body, onDuplicate, supersedes, order, limit, recurrence);
     }
 
     /**
@@ -130,9 +128,11 @@ public final class ScheduleRequest {
      * @throws IllegalArgumentException if the name is no such one, or the message has a priority
      */
     public ScheduleRequest withGroup(String name) {
-        String checked = name == null ? null : requireGroup(name);
-        return new ScheduleRequest(
-                id, due, body, onDuplicate, supersedes, priority, maximumQueueLength, recurrence, checked);
+        return ordered(new Order(order.priority, name == null ? null : requireGroup(name)));
+    }
+
+    private ScheduleRequest ordered(Order other) {
+        return new ScheduleRequest(id, due, body, onDuplicate, supersedes, other, maximumQueueLength, recurrence);
     }
 
     /**
@@ -162,8 +162,7 @@ public final class ScheduleRequest {
         }
         checkId(id, MAX_SCHEDULE_ID_BYTES);
         Recurrence made = new Recurrence(rule, declaredMicros);
-        return new ScheduleRequest(
-                id, due, body, DuplicatePolicy.IGNORE, null, priority, maximumQueueLength, made, group);
+        return new ScheduleRequest(id, due, body, DuplicatePolicy.IGNORE, null, order, maximumQueueLength, made);
     }
 
     /** The rule of a recurring schedule, or null. */
@@ -178,7 +177,7 @@ public final class ScheduleRequest {
 
     /** The group, or null. */
     public String group() {
-        return group;
+        return order.group;
     }
 
     public String id() {
@@ -203,7 +202,7 @@ public final class ScheduleRequest {
     }
 
     public int priority() {
-        return priority;
+        return order.priority;
     }
 
     public long maximumQueueLength() {

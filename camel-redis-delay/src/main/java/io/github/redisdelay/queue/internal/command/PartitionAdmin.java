@@ -8,7 +8,6 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
-import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
@@ -160,7 +159,7 @@ public final class PartitionAdmin {
     /** The next delayed messages. */
     CompletableFuture<MessagePage> page(String cursor, int limit) {
         char list = partition.isDeadLetters() ? 'D' : 'd';
-        PageCursor behind = PageCursor.of(list, PageStart.next(cursor));
+        PageCursor behind = PageCursor.of(list, cursor);
         return rows(MessageState.DELAYED, behind, limit)
                 .thenApply(rows -> MessageRows.page(rows, MessageState.DELAYED, limit, list, false));
     }

@@ -42,6 +42,15 @@ public record PageCursor(boolean newest, String score, byte[] id) {
     }
 
     /**
+     * The position behind a page.
+     *
+     * @param cursor what that page says; null for the beginning
+     */
+    public static PageCursor of(char list, String cursor) {
+        return of(list, PageStart.next(cursor));
+    }
+
+    /**
      * Reads a cursor.
      *
      * @param list of which list it has to be
