@@ -112,7 +112,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer groupConcurrency;
 
     /**
-     * The place of a message of a group that waits for its redelivery: strict keeps it, so that the others of its group wait until it is acknowledged or given up; relaxed lets others pass. It is stored with the queue, as groupConcurrency.
+     * The place of a message of a group before its redelivery. With strict it keeps its place, and the others of its group wait. With relaxed they pass. It is stored with the queue, as groupConcurrency.
      */
     private String groupRetry;
 
@@ -197,7 +197,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String deliverAt;
 
     /**
-     * The group of messages, 1 to 200 bytes without control characters: of one group only as many are delivered at a time as the consumer's groupConcurrency says. Other operations than schedule are about the messages of this group. The header CamelRedisDelayGroup wins over it. Set on an endpoint only.
+     * The group of messages, 1 to 200 bytes without control characters. Only as many of a group are delivered at a time as the consumer's groupConcurrency says. Other operations than schedule are about the messages of this group. The header CamelRedisDelayGroup wins over it. Set on an endpoint only.
      */
     private String group;
 
