@@ -345,6 +345,27 @@ class GroupsIT extends RealQueueIT {
     }
 
     @Test
+    void should_forget_in_a_check_a_message_that_was_removed_by_hand() {
+        limit(3, true);
+        scheduleGroup(2);
+        removeByHand("m1");
+        get(queue.admin().check());
+        assertThat(get(queue.group("g").count())).isEqualTo(1);
+    }
+
+    @Test
+    void should_leave_alone_a_message_of_another_group_that_has_the_id_of_one_that_was_removed_by_hand() {
+        scheduleGroup(2);
+        removeByHand("m2");
+        schedule("m2", "other", at(3));
+        List<ClaimedDelivery> both = claim(10);
+        assertThat(ids(both)).containsExactly("m1", "m2");
+        acknowledge(both.get(0));
+        assertThat(claim(10)).isEmpty();
+        assertThat(acknowledge(both.get(1))).isEqualTo(SettleResult.DONE);
+    }
+
+    @Test
     void should_refuse_a_priority_with_a_group() {
         assertThatThrownBy(() -> message("id", LONG_AGO, 5).withGroup("g"))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -59,7 +59,9 @@ if walk == 'groups' then
   -- Needs no memory: after it, nothing is refused when memory is full.
   redis.call('ZREM', key_delayed, '')
   for i = 1, #found do
-    group_changed[string.match(found[i], '^[^%z]+')] = true
+    local group = string.match(found[i], '^[^%z]+') or ''
+    redis.call('ZREM', queue_delayed_set(11), group_has(group, member_parts(found[i], group)) and '' or found[i])
+    group_changed[group] = true
   end
   group_end(base, now, before)
   return { struct.pack('<ddd', now, #found, 0), #found == SLICE and found[SLICE] or '0' }

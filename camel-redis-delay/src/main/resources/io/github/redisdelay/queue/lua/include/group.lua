@@ -7,8 +7,6 @@
 
 -- The groups that this call has changed.
 local group_changed = {}
--- At most so many messages of a group are moved by a call. More have to be only after the limit was changed.
-local GROUP_MOST = 1024
 -- Their place among the sets of delayed messages, see queue_delayed_set.
 local GROUP_PARKED = 10
 
@@ -34,48 +32,45 @@ local function group_put(group, id, due, level)
   end
 end
 
+-- Tells whether a message of a group is where the index says. Evicted and deleted keys leave entries behind, and an id may be used
+-- again, in another group, too.
+local function group_has(group, one)
+  local due, lease = tonumber(redis.call('ZSCORE', key_delayed, one.id)), redis.call('ZSCORE', key_leased, one.id)
+  if one.kind == MEMBER_PARKED and not (due or lease) then
+    -- If the set was lost, its messages are delayed again from here.
+    due = tonumber(redis.call('ZSCORE', queue_delayed_set(10), one.id)) or one.due
+  end
+  return (one.due or due or lease) and due == (one.due or due)
+    and redis.call('HEXISTS', key_messages, one.id) == 1 and member_group(one.id) == group
+end
+
 -- Brings a group into line, in at most so many steps.
 local function group_balance(group, most)
-  local prefix = group .. '\0'
-  local found = redis.call('ZRANGE', queue_delayed_set(11), '[' .. prefix .. (queue_places < math.huge and '' or MEMBER_PARKED),
-    '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', 0, math.min(queue_places + 1, GROUP_MOST))
-  local taken, first = {}, nil
-  for i = 1, #found do
-    local one = member_parts(found[i], group)
-    first = first or one.kind == MEMBER_PARKED and one
-    taken[#taken + 1] = not first and one or nil
-  end
-  if not first and #found <= queue_places then
+  local index, prefix = queue_delayed_set(11), group .. '\0'
+  local head = prefix .. MEMBER_PARKED
+  local taken = redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head)
+  local first = redis.call('ZRANGE', index, '[' .. head, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', 0, 1)[1]
+  if not first and taken <= queue_places then
     return
   end
-  -- Others wait, so that a place is looked for that nobody has, as evicted and deleted keys leave it behind.
-  for i = 1, #taken do
-    local one, due = taken[i], tonumber(redis.call('ZSCORE', key_delayed, taken[i].id))
-    local there = one.kind == MEMBER_PLACE and (due or redis.call('ZSCORE', key_leased, one.id)) or due and due == one.due
-    if not there or redis.call('HEXISTS', key_messages, one.id) == 0 then
-      redis.call('ZREM', queue_delayed_set(11), one.member)
-      return most > 1 and group_balance(group, most - 1)
+  -- Others wait, so that a place is looked for that nobody has: of many, eight are looked at in each call.
+  local some = taken == queue_places and redis.call('ZRANGE', index, '[' .. prefix, '(' .. head, 'BYLEX', 'LIMIT',
+    clock_now % math.max(1, taken - 7), 8) or {}
+  for i = 1, #some do
+    if not group_has(group, member_parts(some[i], group)) then
+      taken = taken - redis.call('ZREM', index, some[i])
     end
   end
-  local last = redis.call('ZRANGE', queue_delayed_set(11), '(' .. prefix .. MEMBER_PARKED, '[' .. prefix .. MEMBER_DELAYED, 'BYLEX',
-    'REV', 'LIMIT', 0, 1)[1]
-  last = last and member_parts(last, group)
-  if #taken > queue_places then
-    first = nil
-  elseif #taken < queue_places then
-    last = nil
-  elseif not (last and page_is_before(first.order, last.order)) then
+  local last = redis.call('ZRANGE', index, '(' .. head, '[' .. prefix .. MEMBER_DELAYED, 'BYLEX', 'REV', 'LIMIT', 0, 1)[1]
+  first, last = first and member_parts(first, group), last and member_parts(last, group)
+  if taken == queue_places and not (last and page_is_before(first.order, last.order)) then
     return
   end
-  if last then
-    redis.call('ZREM', queue_delayed_set(11), last.member)
-    group_put(group, last.id, last.due, GROUP_PARKED)
+  for level, one in pairs({ [0] = taken <= queue_places and first or nil, [10] = taken >= queue_places and last or nil }) do
+    redis.call('ZREM', index, one.member)
+    group_put(group_has(group, one) and group, one.id, one.due, level)
   end
-  if first then
-    redis.call('ZREM', queue_delayed_set(11), first.member)
-    group_put(group, first.id, first.due, 0)
-  end
-  return (last or first) and most > 1 and group_balance(group, most - 1)
+  return (taken <= queue_places or last) and most > 1 and group_balance(group, most - 1)
 end
 
 -- Mends what others have damaged, a bit with each call, after its first write: without the index all parked messages are delayed,
@@ -94,7 +89,8 @@ end
 -- nobody knows, or has been due for so long that whoever promised to come must have died.
 local function group_end(base, now, before)
   for group in pairs(queue_places and group_changed or {}) do
-    group_balance(group, GROUP_MOST)
+    -- More have to move only after the limit was changed.
+    group_balance(group, 1024)
   end
   group_changed = {}
   local first = base and queue_places and not queue_paused and queue_first_due()

@@ -15,7 +15,7 @@ end
 local function member_parts(member, group)
   local kind, order = string.match(string.sub(member, #group + 2), '^(.)(.*)$')
   local waits = kind ~= MEMBER_PLACE and #(order or '') > 8
-  return { member = member, kind = kind, order = order, id = waits and string.sub(order, 9) or order,
+  return { member = member, kind = kind, order = order, id = waits and string.sub(order, 9) or order or '',
     due = waits and struct.unpack('>d', order) or nil }
 end
 
