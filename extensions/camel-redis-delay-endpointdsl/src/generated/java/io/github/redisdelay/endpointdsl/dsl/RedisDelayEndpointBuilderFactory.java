@@ -512,10 +512,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The place of a message of a group that waits for its redelivery:
-         * strict keeps it, so that the others of its group wait until it is
-         * acknowledged or given up; relaxed lets others pass. It is stored with
-         * the queue, as groupConcurrency.
+         * The place of a message of a group before its redelivery. With strict
+         * it keeps its place, and the others of its group wait. With relaxed
+         * they pass. It is stored with the queue, as groupConcurrency.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1516,8 +1515,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The group of messages, 1 to 200 bytes without control characters: of
-         * one group only as many are delivered at a time as the consumer's
+         * The group of messages, 1 to 200 bytes without control characters.
+         * Only as many of a group are delivered at a time as the consumer's
          * groupConcurrency says. Other operations than schedule are about the
          * messages of this group. The header CamelRedisDelayGroup wins over it.
          * Set on an endpoint only.
@@ -3250,9 +3249,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayRedeliveryReason";
         }
         /**
-         * The state of the message that was asked for by the operation get:
-         * delayed, parked (it is due, and its group holds it back), leased,
-         * dead or none.
+         * The state of the message, set by the operation get: delayed, parked
+         * by its group, leased, dead or none.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3308,8 +3306,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The number of messages that cancel, reschedule, promote, redrive,
-         * purge or check changed, or that list gave, that stats counted of a
-         * group, or of queues that queues gave.
+         * purge or check changed, or that list gave, or of queues that queues
+         * gave. Of a group, the number that stats counted.
          * 
          * The option is a: {@code long} type.
          * 
