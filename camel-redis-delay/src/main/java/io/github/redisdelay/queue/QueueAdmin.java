@@ -85,7 +85,8 @@ public interface QueueAdmin {
     CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit, boolean schedules);
 
     /**
-     * Moves all dead letters that are not leased of this queue back into it, in slices, as {@link #promoteAll(Predicate, long, boolean)}.
+     * Moves all dead letters that are not leased of this queue back into it, in slices, as {@link #promoteAll(Predicate, long,
+     * boolean)}.
      */
     CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit);
 

@@ -16,7 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A walk with {@code repair.lua} over a queue's bodies, then over its state records, then over the groups, or the index of dead letters: slice by
+ * A walk with {@code repair.lua} over a queue's bodies, then over its state records, then over the groups, or the index of dead
+ * letters: slice by
  * slice, each when the one before is answered. It logs what was amiss, also if it fails on the way.
  */
 public final class RepairScan {

@@ -2,9 +2,8 @@
 --
 -- state: id -> struct '<BBBBI4c16dd' and bytes
 --     version (1), deliveries lost in a row by an expired lease, why it came again (0 it did not, 1 failed, 2 lease expired,
---     3 released), priority (0 to 9; of a dead letter 16 more, of a recurring schedule 32 more,
---     of a message with a group 64 more), attempts, claim id (zeros: not
---     held), due time of this delivery, due time of the first one, then what the last failure left (bytes of the client's)
+--     3 released), priority (0 to 9; of a dead letter 16 more, of a recurring schedule 32 more, of a message with a group 64
+--     more), attempts, claim id (zeros: not held), due time of this delivery, due time of the first one, then what the last failure left (bytes of the client's)
 --     The record of a first delivery may end behind the claim id: then both due times are the one in the stored body. So
 --     most messages of a claim have the same record, which takes a tenth off the time of a delivery.
 local RECORD_FORMAT = '<BBBBI4c16dd'
