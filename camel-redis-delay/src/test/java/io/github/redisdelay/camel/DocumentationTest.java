@@ -58,9 +58,9 @@ class DocumentationTest {
     void should_have_the_tables_of_the_metadata() throws Exception {
         String page = Files.readString(PAGE);
         String expected = page;
-        expected = replace(expected, "component options", "componentProperties", "Name");
-        expected = replace(expected, "endpoint options", "properties", "Name");
-        expected = replace(expected, "endpoint headers", "headers", "Name");
+        expected = replace(expected, "component options", componentOnly());
+        expected = replace(expected, "endpoint options", section("properties"));
+        expected = replace(expected, "endpoint headers", section("headers"));
         if (Boolean.getBoolean("docs.write")) {
             Files.writeString(PAGE, expected);
         }
@@ -98,7 +98,7 @@ class DocumentationTest {
             "docs/scheduling.md",
             "docs/consuming.md",
             "docs/failing.md",
-            "camel-redis-delay/src/main/docs/redis-delay-component.adoc");
+            "docs/connections.md");
 
     @Test
     void should_name_the_default_values_that_there_are() throws Exception {
@@ -138,22 +138,60 @@ class DocumentationTest {
                 .toList();
     }
 
-    private static String replace(String page, String block, String section, String first)
-            throws IOException, DeserializationException {
+    private static JsonObject section(String name) throws IOException, DeserializationException {
+        return ((JsonObject) Jsoner.deserialize(metadata())).getMap(name);
+    }
+
+    /** The component's options that an endpoint has not: all others are in the endpoint's table. */
+    private static JsonObject componentOnly() throws IOException, DeserializationException {
+        JsonObject options = section("componentProperties");
+        options.keySet().removeAll(section("properties").keySet());
+        return options;
+    }
+
+    @Test
+    void should_name_the_endpoint_options_that_the_component_has_not() throws Exception {
+        JsonObject options = section("properties");
+        options.keySet().removeAll(section("componentProperties").keySet());
+        assertThat(Files.readString(PAGE))
+                .contains("all endpoint options but `" + String.join("`, `", options.keySet())
+                        .replaceFirst(", (`\\w+)$", " and $1") + "`.");
+        for (String name : section("componentProperties").keySet()) {
+            if (section("properties").containsKey(name)) {
+                assertThat(description(name, (JsonObject) section("componentProperties").get(name)))
+                        .as(name)
+                        .isEqualTo(description(name, (JsonObject) section("properties").get(name)));
+            }
+        }
+    }
+
+    /** Options that each component of Camel has: their first sentence suffices. */
+    private static final List<String> CAMELS_OWN = List.of(
+            "autowiredEnabled",
+            "bridgeErrorHandler",
+            "exceptionHandler",
+            "healthCheckConsumerEnabled",
+            "healthCheckProducerEnabled",
+            "lazyStartProducer");
+
+    private static String description(String name, JsonObject option) {
+        String description = option.getStringOrDefault("description", "");
+        return CAMELS_OWN.contains(name) ? description.replaceFirst("(?<=\\.) .*", "") : description;
+    }
+
+    private static String replace(String page, String block, JsonObject options) {
         String start = "// " + block + ": START\n";
         String end = "// " + block + ": END\n";
         int from = page.indexOf(start);
         int to = page.indexOf(end);
         assertThat(from).as("'" + start.trim() + "' in the page").isNotNegative();
         assertThat(to).isGreaterThan(from);
-        return page.substring(0, from + start.length()) + table(section, first) + page.substring(to);
+        return page.substring(0, from + start.length()) + table(options) + page.substring(to);
     }
 
-    private static String table(String section, String first) throws IOException, DeserializationException {
-        JsonObject options = ((JsonObject) Jsoner.deserialize(metadata())).getMap(section);
-        StringBuilder table = new StringBuilder("[width=\"100%\",cols=\"2,5,^1,2\",options=\"header\"]\n|===\n| ")
-                .append(first)
-                .append(" | Description | Default | Type\n");
+    private static String table(JsonObject options) {
+        StringBuilder table = new StringBuilder("[width=\"100%\",cols=\"2,5,^1,2\",options=\"header\"]\n|===\n")
+                .append("| Name | Description | Default | Type\n");
         for (Map.Entry<String, Object> entry : options.entrySet()) {
             JsonObject option = (JsonObject) entry.getValue();
             String label = option.getStringOrDefault("label", "");
@@ -163,7 +201,7 @@ class DocumentationTest {
                     .append(label.isEmpty() ? "" : " (" + label + ")")
                     .append("\n| ")
                     .append(Boolean.TRUE.equals(option.get("required")) ? "*Required* " : "")
-                    .append(option.getStringOrDefault("description", "").replace("|", "\\|"))
+                    .append(description(entry.getKey(), option).replace("|", "\\|"))
                     .append(enums(option))
                     .append("\n| ")
                     .append(option.getOrDefault("defaultValue", ""))

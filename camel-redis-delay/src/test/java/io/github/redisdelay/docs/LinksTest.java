@@ -58,6 +58,7 @@ class LinksTest {
     @ParameterizedTest
     @CsvSource({
         "README.md, 10500",
+        "camel-redis-delay/src/main/docs/redis-delay-component.adoc, 60000",
         "docs/architecture.md, 15000",
         "docs/best-practices.md, 8000",
         "docs/limits.md, 8000",

@@ -130,10 +130,9 @@ class SharingPageIT {
     }
 
     @Test
-    void should_give_each_user_what_the_components_page_says() throws IOException {
+    void should_give_each_user_the_permissions_of_the_connections_page() throws IOException {
         Matcher line = Pattern.compile("(?m)^ACL SETUSER orders reset on >secret (.+)$")
-                .matcher(Files.readString(
-                        Block.ROOT.resolve("camel-redis-delay/src/main/docs/redis-delay-component.adoc")));
+                .matcher(Files.readString(Block.ROOT.resolve("docs/connections.md")));
         assertThat(line.find()).isTrue();
         assertThat(users().map(user -> RedisCli.of(user).words()))
                 .extracting(words -> String.join(" ", words.subList(6, words.size())))

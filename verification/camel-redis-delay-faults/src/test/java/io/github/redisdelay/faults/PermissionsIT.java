@@ -61,7 +61,7 @@ import org.redisson.config.Config;
  */
 class PermissionsIT {
 
-    static final Path PAGE = Path.of("../../camel-redis-delay/src/main/docs/redis-delay-component.adoc");
+    static final Path PAGE = Path.of("../../docs/connections.md");
     private static final Path SCRIPTS =
             Path.of("../../camel-redis-delay/src/main/resources/io/github/redisdelay/queue");
     private static final Path IMPORT =
