@@ -34,12 +34,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Follows docs/operating.md. Its redis-cli commands run on a queue in the state that the page speaks of: {@code order-1} waits for half
+ * Follows the pages for operators. Their redis-cli commands run on a queue in the state that docs/troubleshooting.md speaks of: {@code order-1} waits for half
  * an hour, {@code order-2} is being delivered, {@code order-3} is dead, and {@code order-4} is overdue, as the consumer is full.
  */
 class OperatingPageIT {
 
-    static final String PAGE = "docs/operating.md";
+    static final String TROUBLESHOOTING = "docs/troubleshooting.md";
+    static final List<String> PAGES =
+            List.of("docs/operating.md", TROUBLESHOOTING, "docs/failures.md", "docs/replicas.md", "docs/backup.md");
 
     private static final Set<String> READING = Set.of(
             "--scan",
@@ -170,14 +172,18 @@ class OperatingPageIT {
     }
 
     private static List<Block> blocks(String language) throws IOException {
-        return Block.of(PAGE, Files.readAllLines(Block.ROOT.resolve(PAGE))).stream()
+        List<Block> blocks = new ArrayList<>();
+        for (String page : PAGES) {
+            blocks.addAll(Block.of(page, Files.readAllLines(Block.ROOT.resolve(page))));
+        }
+        return blocks.stream()
                 .filter(block -> block.language().equals(language))
                 .toList();
     }
 
     /** Tells whether this test follows a block. */
     static boolean follows(Block block) {
-        return block.page().equals(PAGE) && (Set.of("", "conf").contains(block.language()) || RedisCli.isAllOf(block));
+        return PAGES.contains(block.page()) && (Set.of("", "conf").contains(block.language()) || RedisCli.isAllOf(block));
     }
 
     @Test
@@ -264,7 +270,7 @@ class OperatingPageIT {
 
     @Test
     void should_name_loggers_that_there_are() throws IOException {
-        List<String> names = LOGGER.matcher(Files.readString(Block.ROOT.resolve(PAGE)))
+        List<String> names = LOGGER.matcher(Files.readString(Block.ROOT.resolve(TROUBLESHOOTING)))
                 .results()
                 .map((MatchResult found) -> found.group(1))
                 .toList();
@@ -278,7 +284,7 @@ class OperatingPageIT {
 
     /** The lines of its table; … stands for anything, a number for any, and a unit of time for any other. */
     private static List<Pattern> lines() throws IOException {
-        String page = Files.readString(Block.ROOT.resolve(PAGE));
+        String page = Files.readString(Block.ROOT.resolve(TROUBLESHOOTING));
         String table = page.substring(page.indexOf("| line (WARN) |"), page.indexOf("For more, raise these loggers"));
         return LINE.matcher(table)
                 .results()
