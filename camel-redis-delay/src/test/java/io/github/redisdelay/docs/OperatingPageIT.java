@@ -183,7 +183,8 @@ class OperatingPageIT {
 
     /** Tells whether this test follows a block. */
     static boolean follows(Block block) {
-        return PAGES.contains(block.page()) && (Set.of("", "conf").contains(block.language()) || RedisCli.isAllOf(block));
+        return PAGES.contains(block.page())
+                && (Set.of("", "conf").contains(block.language()) || RedisCli.isAllOf(block));
     }
 
     @Test
