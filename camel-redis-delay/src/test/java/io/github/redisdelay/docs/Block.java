@@ -48,6 +48,7 @@ record Block(String page, int line, String language, String code) {
             "docs/guarantees.md",
             "docs/jmx.md",
             "docs/lifecycle.md",
+            "docs/migration-codecs.md",
             "docs/migration.md",
             "docs/operating.md",
             "docs/queue-layer.md",
