@@ -42,6 +42,6 @@ class ImportPagesIT {
     void should_have_blocks_of_the_guide_and_of_the_components_page() throws IOException {
         assertThat(blocks())
                 .extracting(Block::page)
-                .contains("docs/migration.md", "camel-redis-delay/src/main/docs/redis-delay-component.adoc");
+                .contains("docs/migration-codecs.md", "camel-redis-delay/src/main/docs/redis-delay-component.adoc");
     }
 }
