@@ -163,7 +163,7 @@ final class EndpointOptions {
         checkExpression("queueName", queue);
         own.forEach((option, value) -> {
             if (value instanceof String text && OPTIONS.containsKey(option)) {
-                if (isOf(PRODUCER, option) || isOf(CONSUMER, option)) {
+                if (isOf(PRODUCER, option) || isOf(CONSUMER, option) || option.equalsIgnoreCase("group")) {
                     checkExpression("option '" + option + "'", text);
                 }
                 checkNumber(option, OPTIONS.get(option).getType(), text.strip());

@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.camel.spi.HeaderFilterStrategy;
 
 /**
@@ -142,7 +143,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 OptionValues.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
                 options.isBatching(),
                 options.getPriority(),
-                options.getGroup() == null ? null : IdHeaders.group("option 'group'", options.getGroup()),
+                group(),
                 message(),
                 rule(),
                 options.getCron(),
@@ -229,7 +230,10 @@ public record OptionReader(RedisDelayConfiguration options) {
         RetryPolicy retries = retries();
         Schedule rule = rule();
         String id = rule == null ? null : scheduleId(queue);
-        String alone = own.contains("scheduleId") ? "scheduleId" : own.contains("timeZone") ? "timeZone" : null;
+        String alone = Stream.of("scheduleId", "timeZone", "group")
+                .filter(own::contains)
+                .findFirst()
+                .orElse(null);
         if (rule == null && alone != null) {
             throw new IllegalArgumentException(
                     "option '" + alone + "' belongs to a recurring schedule, and this consumer"
@@ -243,7 +247,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 OptionValues.constant(OnExpiry.class, "option 'onExpiry'", options.getOnExpiry()) == OnExpiry.DEAD,
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
                 options.isBatching() ? batch() : null,
-                rule == null ? null : new ScheduleDeclaration.Declared(id, rule, message()),
+                rule == null ? null : new ScheduleDeclaration.Declared(id, rule, group(), message()),
                 deadLetters ? null : groups(),
                 options.getExecutorService());
     }
@@ -256,6 +260,10 @@ public record OptionReader(RedisDelayConfiguration options) {
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("option 'scheduleId': " + e.getMessage(), e);
         }
+    }
+
+    private String group() {
+        return options.getGroup() == null ? null : IdHeaders.group("option 'group'", options.getGroup());
     }
 
     private GroupLimit groups() {

@@ -82,7 +82,7 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "producer", defaultValue = "0")
     private int priority;
 
-    @UriParam(label = "producer")
+    @UriParam(label = "common")
     private String group;
 
     @UriParam(label = "consumer", defaultValue = "1")
@@ -639,7 +639,8 @@ public class RedisDelayConfiguration implements Cloneable {
     /**
      * The group of messages, 1 to 200 bytes without control characters. Only as many of a group are delivered at a time as the
      * consumer's groupConcurrency says. Other operations than schedule are about the messages of this group. The header
-     * CamelRedisDelayGroup wins over it. Set on an endpoint only.
+     * CamelRedisDelayGroup wins over it. A consumer has it with every or cron only: the group of the schedule that it declares.
+     * Set on an endpoint only.
      */
     public void setGroup(String group) {
         this.group = group;

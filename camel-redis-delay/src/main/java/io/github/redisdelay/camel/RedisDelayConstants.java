@@ -97,8 +97,9 @@ public final class RedisDelayConstants {
 
     /**
      * The group of the message to schedule, 1 to 200 bytes without control characters: a String, a number or a UUID. The
-     * operations get, list, stats, cancel, reschedule, promote, redrive and purge are about the messages of this group. Wins
-     * over the option group. Removed after it was done.
+     * operations get, list, stats, cancel, reschedule, promote, redrive and purge are about the messages of this group. In a
+     * queue with partitions, a message with a group is found by its id and this header only. Wins over the option group. A
+     * delivery that is scheduled anew keeps its group without it. Removed after it was done.
      */
     @Metadata(label = "producer", javaType = "String")
     public static final String GROUP = "CamelRedisDelayGroup";

@@ -26,8 +26,8 @@ public interface MessageGroup {
      */
     CompletableFuture<MessagePage> list(String cursor, int limit);
 
-    /** Counts the messages of the group, in any state. */
-    CompletableFuture<Long> count();
+    /** How many messages the group has in any state, and how many of them are parked. */
+    CompletableFuture<GroupInfo> info();
 
     /**
      * Removes all messages of the group.

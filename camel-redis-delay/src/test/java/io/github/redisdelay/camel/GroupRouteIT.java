@@ -10,6 +10,7 @@ import io.github.redisdelay.testkit.LogLines;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -188,7 +189,7 @@ class GroupRouteIT extends CamelRedisIT {
         assertThat(values(list, "messageGroup")).containsOnly("a");
         Message stats = send(with + "stats&group=b", null, Map.of()).getMessage();
         assertThat(count(stats)).isEqualTo(3);
-        assertThat(stats.getBody()).isEqualTo(Map.of("messages", 3L));
+        assertThat(stats.getBody()).isEqualTo(Map.of("group", "b", "parked", 2L, "messages", 3L));
         assertThat(count(send(with + "cancel", null, Map.of(RedisDelayConstants.GROUP, "a"))
                         .getMessage()))
                 .isEqualTo(3);
@@ -258,6 +259,57 @@ class GroupRouteIT extends CamelRedisIT {
             context.stop();
             assertThat(lines.of(Level.WARN)).isEmpty();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void should_keep_its_group_when_a_delivery_schedules_its_message_anew(int partitions) throws Exception {
+        String queue = uri + "?partitions=" + partitions;
+        for (String group : List.of("a", "b", "c", "d")) {
+            send(queue, "x", Map.of(RedisDelayConstants.GROUP, group, RedisDelayConstants.SCHEDULE_ID, group));
+        }
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from(queue)
+                        .process(GroupRouteIT.this::take)
+                        .filter(header(RedisDelayConstants.ATTEMPT).isEqualTo(1))
+                        .filter(body().isEqualTo("x"))
+                        .setHeader(RedisDelayConstants.SCHEDULE_ID, header(RedisDelayConstants.MESSAGE_ID))
+                        .setBody(constant("again"))
+                        .to(queue);
+            }
+        });
+        Map<String, List<String>> groups = new TreeMap<>();
+        for (int i = 0; i < 8; i++) {
+            Message message = next();
+            groups.computeIfAbsent(
+                            message.getHeader(RedisDelayConstants.MESSAGE_GROUP, String.class),
+                            any -> new ArrayList<>())
+                    .add(message.getBody(String.class));
+        }
+        assertThat(groups.keySet()).containsExactly("a", "b", "c", "d");
+        assertThat(groups.values()).containsOnly(List.of("x", "again"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void should_give_the_schedule_of_a_route_its_group(int partitions) throws Exception {
+        String options = "?every=1s&group=nightly&scheduleId=s&partitions=" + partitions;
+        start(consume(options, this::take));
+        for (int i = 0; i < 2; i++) {
+            assertThat(next().getHeader(RedisDelayConstants.MESSAGE_GROUP)).isEqualTo("nightly");
+        }
+        Message found = send(
+                        uri + "?operation=get&partitions=" + partitions,
+                        null,
+                        Map.of(RedisDelayConstants.GROUP, "nightly", RedisDelayConstants.SCHEDULE_ID, "s"))
+                .getMessage();
+        assertThat(found.getHeader(RedisDelayConstants.RULE)).isEqualTo("every 1s");
+        assertThatThrownBy(() -> start(consume("?group=a", this::take)))
+                .hasStackTraceContaining("option 'group' belongs to a recurring schedule");
+        assertThatThrownBy(() -> context.getEndpoint(uri + "?group=${header.customer}"))
+                .hasStackTraceContaining("use toD()");
     }
 
     @Test

@@ -32,7 +32,7 @@ class KameletsIT {
 
     private static final Map<String, String> SINK = Map.of(
             "delay", "30m",
-            "priority", "3",
+            "group", "acme",
             "timeToLive", "2h",
             "onDuplicate", "replace",
             "deduplicationPeriod", "1h",
@@ -40,6 +40,8 @@ class KameletsIT {
 
     private static final Map<String, String> SOURCE = Map.of(
             "concurrentConsumers", "4",
+            "groupConcurrency", "2",
+            "groupRetry", "relaxed",
             "visibilityTimeout", "77s",
             "maximumRedeliveries", "3",
             "redeliveryDelay", "5s",
@@ -82,7 +84,7 @@ class KameletsIT {
     void should_pass_each_property_of_the_sink() throws Exception {
         connectKamelets();
         route("direct:orderPlaced", "kamelet:redis-delay-sink?queueName=orders&" + query(SINK));
-        assertPassed("redis-delay-sink", SINK);
+        assertPassed("redis-delay-sink", SINK, "priority");
     }
 
     @Test

@@ -12,7 +12,9 @@ import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -183,7 +185,7 @@ class GroupsIT extends RealQueueIT {
         get(queue.schedule(
                 grouped("m1", "h", DueTime.after(Duration.ofDays(2))).withOnDuplicate(DuplicatePolicy.REPLACE)));
         claimOnly("m2");
-        assertThat(get(queue.group("h").count())).isOne();
+        assertThat(get(queue.group("h").info()).messages()).isOne();
     }
 
     @Test
@@ -350,7 +352,7 @@ class GroupsIT extends RealQueueIT {
         scheduleGroup(2);
         removeByHand("m1");
         get(queue.admin().check());
-        assertThat(get(queue.group("g").count())).isEqualTo(1);
+        assertThat(get(queue.group("g").info()).messages()).isEqualTo(1);
     }
 
     @Test
@@ -397,7 +399,7 @@ class GroupsIT extends RealQueueIT {
         schedule("other", "h", LONG_AGO);
         get(queue.schedule(grouped("s", "g", IN_AN_HOUR).recurring(Schedule.every(HOUR), 0)));
         MessageGroup group = queue.group("g");
-        assertThat(get(group.count())).isEqualTo(301);
+        assertThat(get(group.info()).messages()).isEqualTo(301);
         MessagePage page = get(group.list(null, 256));
         assertThat(page.messages()).hasSize(256).allSatisfy(info -> {
             assertThat(info.group()).isEqualTo("g");
@@ -416,8 +418,49 @@ class GroupsIT extends RealQueueIT {
         assertThat(get(group.cancelAll(false, false))).isBetween(299L, 300L);
         acknowledge(first);
         assertThat(get(group.cancelAll(true, true))).isBetween(0L, 1L);
-        assertThat(get(group.count())).isZero();
+        assertThat(get(group.info()).messages()).isZero();
         assertThat(other.id()).isEqualTo("other");
+    }
+
+    /** All ids of a group, in the order of its list. */
+    private List<String> listed(MessageGroup group) {
+        List<String> all = new ArrayList<>();
+        String next = null;
+        do {
+            MessagePage page = get(group.list(next, 256));
+            page.messages().forEach(info -> all.add(info.id()));
+            next = page.next();
+        } while (next != null);
+        return all;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {5, 99, 180})
+    void should_keep_the_order_of_a_group_that_is_changed_page_by_page(int minutes) {
+        List<String> ids = IntStream.range(1000, 1600).mapToObj(i -> "m" + i).toList();
+        // Ids are no order: the last one is due first.
+        ids.forEach(id ->
+                schedule(id, "g", DueTime.after(Duration.ofHours(2).minusSeconds(Integer.parseInt(id.substring(1))))));
+        MessageGroup group = queue.group("g");
+        List<String> before = listed(group);
+        assertThat(before).hasSize(600).isSortedAccordingTo(Comparator.reverseOrder());
+        assertThat(get(group.rescheduleAll(DueTime.after(Duration.ofMinutes(minutes)))))
+                .isEqualTo(600);
+        assertThat(listed(group)).isEqualTo(before);
+        assertThat(get(group.promoteAll(false))).isEqualTo(600);
+        assertThat(get(group.promoteAll(false))).isZero();
+        assertThat(listed(group)).isEqualTo(before);
+        limit(1000, false);
+        assertThat(get(group.rescheduleAll(DueTime.at(java.time.Instant.parse("2200-01-01T00:00:00Z")))))
+                .isEqualTo(600);
+        assertThat(get(group.info())).isEqualTo(new GroupInfo("g", 0, 600));
+        assertThatThrownBy(() -> get(group.rescheduleAll(DueTime.after(Duration.ofDays(365 * 280)))))
+                .hasMessageContaining("out of range");
+        limit(3, true);
+        get(queue.schedule(grouped("s", "g", IN_AN_HOUR).recurring(Schedule.every(HOUR), 0)));
+        assertThat(get(group.cancelAll(false, true))).isEqualTo(600);
+        assertThat(listed(group)).containsExactly("s");
+        assertThat(get(group.cancelAll(true, true))).isOne();
     }
 
     @Test
@@ -439,7 +482,7 @@ class GroupsIT extends RealQueueIT {
             get(parts.schedule(grouped("m" + i, "g", at(i))));
         }
         MessageGroup group = parts.group("g");
-        assertThat(get(group.count())).isEqualTo(20);
+        assertThat(get(group.info()).messages()).isEqualTo(20);
         assertThat(get(group.queue().cancel("m7")).previousState()).isEqualTo(MessageState.DELAYED);
         assertThat(get(group.queue().get("m8"))).isPresent();
         assertThat(get(parts.admin().limitGroups(new GroupLimit(5, true)))).isEqualTo(GroupLimit.DEFAULT);

@@ -36,9 +36,10 @@ public final class ScheduleDeclaration {
     /**
      * What is declared.
      *
+     * @param group the group of its message; null for none
      * @param settings what its message brings along, such as a time to live
      */
-    public record Declared(String id, Schedule rule, Envelope.Settings settings) {}
+    public record Declared(String id, Schedule rule, String group, Envelope.Settings settings) {}
 
     private final DelayQueue queue;
     private final Declared schedule;
@@ -74,7 +75,8 @@ public final class ScheduleDeclaration {
         String zones = ZoneRulesProvider.getVersions("UTC").lastKey();
         LOG.info("{} is {}: {} (time zones of {})", shown(), rule, next, zones);
         // Only for the line that names the rule before this one.
-        queue.get(schedule.id)
+        (schedule.group == null ? queue : queue.group(schedule.group).queue())
+                .get(schedule.id)
                 .exceptionally(error -> Optional.empty())
                 .thenAccept(found ->
                         declare(found.map(message -> message.info().rule()).orElse(null)));
@@ -93,7 +95,8 @@ public final class ScheduleDeclaration {
         if (!stopped) {
             byte[] body = Envelope.of(null, null, Map.of(DECLARED, true), schedule.settings)
                     .encode();
-            ScheduleRequest request = ScheduleRequest.of(schedule.id, body, DueTime.now());
+            ScheduleRequest request =
+                    ScheduleRequest.of(schedule.id, body, DueTime.now()).withGroup(schedule.group);
             queue.schedule(request.recurring(schedule.rule, declaredMicros))
                     .outcome()
                     .whenComplete((result, error) -> answered(before, result, error));

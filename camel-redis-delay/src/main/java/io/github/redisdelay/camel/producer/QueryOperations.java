@@ -94,9 +94,9 @@ public record QueryOperations(
             case STATS ->
                 group == null
                         ? PendingRequest.of(stats(), this::put)
-                        : PendingRequest.of(group.count(), (count, result) -> {
-                            put(Map.of("messages", count), result);
-                            result.setHeader(RedisDelayConstants.COUNT, count);
+                        : PendingRequest.of(group.info(), (found, result) -> {
+                            put(entry(found), result);
+                            result.setHeader(RedisDelayConstants.COUNT, found.messages());
                         });
             case OUTLOOK -> PendingRequest.of(outlook(), (outlook, result) -> put(figures(outlook), result));
             case QUEUES -> {

@@ -89,7 +89,7 @@ public record ScheduleOperation(
                 .withOnDuplicate(onDuplicate)
                 .superseding(supersedes)
                 .withPriority(priority)
-                .withGroup(group)
+                .withGroup(group == null && held != null ? held.delivery().group() : group)
                 .withMaximumQueueLength(settings.maximumQueueLength());
         ScheduleRequest sent = rule == null ? request : request.recurring(rule, 0);
         boolean told = held != null || meters != Meters.Use.NONE || MessageLog.isOn();

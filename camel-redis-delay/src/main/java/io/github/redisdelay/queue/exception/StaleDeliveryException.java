@@ -18,7 +18,8 @@ public class StaleDeliveryException extends DelayQueueException {
                 queue,
                 messageId,
                 "message '" + messageId + "'",
-                "was not scheduled again by its own delivery: it was cancelled meanwhile, or finished by another delivery");
+                "was not scheduled again by its own delivery: it was cancelled meanwhile, finished by another delivery,"
+                        + " or, in a queue with partitions, given another group");
     }
 
     private StaleDeliveryException(String queue, String messageId, String what, String why) {

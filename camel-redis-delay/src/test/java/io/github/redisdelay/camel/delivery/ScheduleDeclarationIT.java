@@ -60,7 +60,7 @@ class ScheduleDeclarationIT {
                 return () -> later.remove(task);
             };
             declaration = new ScheduleDeclaration(
-                    queue, new ScheduleDeclaration.Declared("nightly", rule, Envelope.Settings.NONE), timers);
+                    queue, new ScheduleDeclaration.Declared("nightly", rule, null, Envelope.Settings.NONE), timers);
             declaration.start();
             await().until(() -> later.size() == 1);
             consumers.add(this);

@@ -157,7 +157,8 @@ class ScheduleYearIT {
             for (Rule rule : Rule.values()) {
                 new ScheduleDeclaration(
                                 queue,
-                                new ScheduleDeclaration.Declared(rule.name(), rule.schedule, Envelope.Settings.NONE),
+                                new ScheduleDeclaration.Declared(
+                                        rule.name(), rule.schedule, null, Envelope.Settings.NONE),
                                 timers)
                         .start();
                 next.put(rule.name(), rule.times.first());

@@ -102,6 +102,8 @@ class MonitoringPageIT {
                             .throwException(new IllegalStateException());
                     from("redis-delay:importing?import.codec=json&import.from=" + old.getName() + "&keyPrefix=" + shop)
                             .to("mock:imported");
+                    from("redis-delay:grouped?redeliveryDelay=1h&keyPrefix=" + shop)
+                            .throwException(new IllegalStateException());
                     from("redis-delay:fine?keyPrefix=" + shop).routeId("fine").to("mock:fine");
                     for (String queue : List.of("unheard", "paused", "failing", "importing")) {
                         from("redis-delay:" + queue + "?keyPrefix=" + crm).to("mock:fine");
@@ -110,6 +112,14 @@ class MonitoringPageIT {
             });
             outside.queue("paused").admin().pause().result().join();
             schedule(outside, "unheard");
+            // The first one fails and keeps its place.
+            for (int i = 0; i < 2; i++) {
+                ScheduleRequest request = request(DueTime.at(Instant.now().minusSeconds(1000)));
+                outside.queue("grouped")
+                        .schedule(request.withGroup("acme"))
+                        .result()
+                        .join();
+            }
             context.start();
             context.createProducerTemplate().sendBody("direct:gone", "x");
             gone.kill();
@@ -121,7 +131,8 @@ class MonitoringPageIT {
                                             .filter(sample -> sample.name().equals("camel_redis_delay_delayed"))
                                             .filter(sample -> !Double.isNaN(sample.value()))
                                             .count()
-                                    >= 9);
+                                    >= 10
+                            && count(Scrape.of(registry.scrape()), "retried_total", "grouped") == 1);
             String callsFail = alerts().get("RedisDelayCallsFail").expression();
             int rounds = 0;
             do {
@@ -135,6 +146,8 @@ class MonitoringPageIT {
                             && count(after, "acknowledge_seconds_count", "fine") == expected
                             // The figures may have been read just before it was claimed.
                             && count(after, "overdue", "failing") == 0
+                            && count(after, "overdue", "grouped") == 0
+                            && count(after, "parked", "grouped") == 1
                             && count(after, "dead", "failing") == expected
                             && count(after, "import_left", "importing") == 1
                             // The alert needs a series that grows. One that is new has not grown yet.
@@ -237,7 +250,7 @@ class MonitoringPageIT {
                         "RedisDelayNoConsumer", Set.of("shop/unheard"),
                         "RedisDelayOverdue", Set.of("shop/unheard"),
                         "RedisDelayLate", Set.of("shop/failing"),
-                        "RedisDelayParked", Set.of(),
+                        "RedisDelayParked", Set.of("shop/grouped"),
                         "RedisDelayDeadLetters", Set.of("shop/failing"),
                         "RedisDelayPaused", Set.of("shop/paused"),
                         "RedisDelayImportIncomplete", Set.of("shop/importing"),

@@ -8,7 +8,6 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
-import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ServerInfo;
@@ -80,34 +79,13 @@ public final class PartitionAdmin {
      * Waits for replicas or the disk once more at the end. A bulk change that finds nothing left to change has sent nothing that
      * waits, and the one before it may have failed in its wait.
      */
-    private CompletableFuture<Long> durable(CompletableFuture<Long> change) {
+    public CompletableFuture<Long> durable(CompletableFuture<Long> change) {
         return change.thenCompose(
                 count -> router.awaitDurable(address, "the changes of " + count + " messages were made", count));
     }
 
     public CompletableFuture<Long> cancelAll(Predicate<MessageInfo> which, long limit) {
         return durable(BulkChange.of(this, which, limit, stats -> message -> partition.cancelDelayed(message.id())));
-    }
-
-    /** Changes messages, a page at a time, and counts those that were delayed or leased. */
-    public CompletableFuture<Long> changeAll(List<MessageInfo> messages, ChangeAction action, long micros) {
-        CompletableFuture<Long> done = CompletableFuture.completedFuture(0L);
-        for (int from = 0; from < messages.size(); from += QueueAdmin.MAX_PAGE) {
-            List<MessageInfo> page = messages.subList(from, Math.min(from + QueueAdmin.MAX_PAGE, messages.size()));
-            done = done.thenCompose(before -> {
-                var changes = page.stream()
-                        .map(each -> partition.change(each.id(), action, micros).result())
-                        .toList();
-                return CompletableFuture.allOf(changes.toArray(new CompletableFuture<?>[0]))
-                        .thenApply(all -> before
-                                + changes.stream()
-                                        .filter(change -> action == ChangeAction.CANCEL
-                                                        && change.join().previousState() == MessageState.LEASED
-                                                || change.join().previousState() == MessageState.DELAYED)
-                                        .count());
-            });
-        }
-        return durable(done);
     }
 
     /** A page of a group. */

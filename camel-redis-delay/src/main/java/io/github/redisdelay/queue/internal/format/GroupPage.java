@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.internal.format;
 
+import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.MessagePage;
 
 /**
@@ -10,4 +11,10 @@ import io.github.redisdelay.queue.MessagePage;
  * @param count how many messages the group has
  * @param parked how many of them are parked
  */
-public record GroupPage(long timeMicros, long count, long parked, MessagePage page) {}
+public record GroupPage(long timeMicros, long count, long parked, MessagePage page) {
+
+    /** The figures of the group, which has this name. */
+    public GroupInfo info(String name) {
+        return new GroupInfo(name, parked, count);
+    }
+}

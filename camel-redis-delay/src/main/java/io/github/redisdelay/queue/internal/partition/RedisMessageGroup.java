@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.internal.partition;
 
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
@@ -11,10 +12,8 @@ import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.internal.command.PartitionAdmin;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.GroupPage;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 
 /** The messages of a group. A handle that holds no state. */
 record RedisMessageGroup(String name, RedisDelayQueue of) implements MessageGroup {
@@ -33,56 +32,42 @@ record RedisMessageGroup(String name, RedisDelayQueue of) implements MessageGrou
     }
 
     @Override
-    public CompletableFuture<Long> count() {
-        return page(null, 0).thenApply(GroupPage::count);
+    public CompletableFuture<GroupInfo> info() {
+        return page(null, 0).thenApply(page -> page.info(name));
     }
 
     private CompletableFuture<GroupPage> page(String cursor, int limit) {
-        PartitionAdmin one = new PartitionAdmin(of.partitions().get(0));
-        return of.gate().ask(() -> one.group(name, cursor, limit));
+        return of.gate().ask(() -> admin().group(name, cursor, limit));
+    }
+
+    private PartitionAdmin admin() {
+        return new PartitionAdmin(of.partitions().get(0));
     }
 
     @Override
     public CompletableFuture<Long> cancelAll(boolean schedules, boolean leased) {
-        ChangeAction action = leased ? ChangeAction.CANCEL : ChangeAction.CANCEL_DELAYED;
         return changeAll(
-                action,
-                0,
-                (info, now) -> (schedules || info.rule() == null) && (leased || info.state() != MessageState.LEASED));
+                leased ? ChangeAction.CANCEL : ChangeAction.CANCEL_DELAYED,
+                null,
+                info -> (schedules || info.rule() == null) && (leased || info.state() != MessageState.LEASED));
     }
 
     @Override
     public CompletableFuture<Long> promoteAll(boolean schedules) {
         return changeAll(
                 ChangeAction.PROMOTE,
-                0,
-                (info, now) -> (schedules || info.rule() == null)
-                        && info.state() != MessageState.LEASED
-                        && info.dueMicros() > now);
+                DueTime.now(),
+                info -> (schedules || info.rule() == null) && info.state() != MessageState.LEASED);
     }
 
     @Override
     public CompletableFuture<Long> rescheduleAll(DueTime due) {
-        ChangeAction action = due.relative() ? ChangeAction.RESCHEDULE_AFTER : ChangeAction.RESCHEDULE_AT;
         return changeAll(
-                action, due.micros(), (info, now) -> info.rule() == null && info.state() != MessageState.LEASED);
+                ChangeAction.RESCHEDULE_AT, due, info -> info.rule() == null && info.state() != MessageState.LEASED);
     }
 
-    /** Finds all before it changes the first: a change moves a message to another place in the list. */
-    private CompletableFuture<Long> changeAll(ChangeAction action, long micros, BiPredicate<MessageInfo, Long> which) {
-        return found(null, which, new ArrayList<>()).thenCompose(all -> of.gate()
-                .ask(() -> new PartitionAdmin(of.partitions().get(0)).changeAll(all, action, micros)));
-    }
-
-    private CompletableFuture<List<MessageInfo>> found(
-            String cursor, BiPredicate<MessageInfo, Long> which, List<MessageInfo> all) {
-        return page(cursor, QueueAdmin.MAX_PAGE).thenCompose(found -> {
-            found.page().messages().stream()
-                    .filter(info -> which.test(info, found.timeMicros()))
-                    .forEach(all::add);
-            return found.page().next() == null
-                    ? CompletableFuture.completedFuture(all)
-                    : found(found.page().next(), which, all);
-        });
+    private CompletableFuture<Long> changeAll(ChangeAction action, DueTime due, Predicate<MessageInfo> which) {
+        GroupChange change = new GroupChange(of.partitions().get(0), name, action, due, which);
+        return of.gate().ask(() -> admin().durable(change.page(null)));
     }
 }

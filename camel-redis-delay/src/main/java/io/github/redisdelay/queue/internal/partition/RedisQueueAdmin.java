@@ -259,7 +259,7 @@ final class RedisQueueAdmin implements QueueAdmin {
     private CompletableFuture<GroupInfo> figures(String group) {
         return new PartitionAdmin(partitions.ofGroup(group))
                 .group(group, null, 0)
-                .thenApply(page -> new GroupInfo(group, page.parked(), page.count()));
+                .thenApply(page -> page.info(group));
     }
 
     @Override

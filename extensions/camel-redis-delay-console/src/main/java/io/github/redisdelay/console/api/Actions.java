@@ -28,9 +28,10 @@ final class Actions {
     /**
      * A message as somebody saw it.
      *
+     * @param group null for none
      * @param state {@code delayed} or {@code leased}
      */
-    record Seen(String id, String state, Instant due) {}
+    record Seen(String id, String group, String state, Instant due) {}
 
     Actions(MessageViews messages) {
         this.messages = messages;
@@ -46,7 +47,7 @@ final class Actions {
                             + " is declared by a route: pause the queue, or remove cron and every"
                             + " from the route. Nothing was changed.");
         }
-        ChangeResult result = done(queue, asked -> asked.cancel(seen.id()));
+        ChangeResult result = done(queue, seen.group(), asked -> asked.cancel(seen.id()));
         String ended = recurs
                 ? MessageViews.isOfRoute(queue, found)
                         ? "was ended. Where the route that declared it still runs, it is back within a minute"
@@ -70,7 +71,7 @@ final class Actions {
 
     ActionResult promote(ObservedQueue queue, Seen seen) {
         StoredMessage found = check(queue, seen);
-        ChangeResult result = done(queue, asked -> asked.promote(seen.id()));
+        ChangeResult result = done(queue, seen.group(), asked -> asked.promote(seen.id()));
         if (result.previousState() != MessageState.DELAYED) {
             return notDelayed(seen, result);
         }
@@ -84,7 +85,7 @@ final class Actions {
 
     ActionResult reschedule(ObservedQueue queue, Seen seen, DueTime due) {
         check(queue, seen);
-        ChangeResult result = done(queue, asked -> asked.reschedule(seen.id(), due));
+        ChangeResult result = done(queue, seen.group(), asked -> asked.reschedule(seen.id(), due));
         return result.previousState() == MessageState.DELAYED
                 ? done(seen, "is due at " + Times.text(Times.of(result.dueMicros())) + " now")
                 : notDelayed(seen, result);
@@ -99,8 +100,8 @@ final class Actions {
         };
     }
 
-    ActionResult redrive(ObservedQueue queue, String deadLetterId) {
-        RedriveOutcome outcome = done(queue, asked -> asked.redrive(deadLetterId, null));
+    ActionResult redrive(ObservedQueue queue, String deadLetterId, String group) {
+        RedriveOutcome outcome = done(queue, group, asked -> asked.redrive(deadLetterId, null));
         String letter = shown(deadLetterId);
         return switch (outcome) {
             case REDRIVEN ->
@@ -117,8 +118,8 @@ final class Actions {
         };
     }
 
-    ActionResult purge(ObservedQueue queue, String deadLetterId) {
-        ChangeResult result = done(queue, asked -> asked.deadLetters().cancel(deadLetterId));
+    ActionResult purge(ObservedQueue queue, String deadLetterId, String group) {
+        ChangeResult result = done(queue, group, asked -> asked.deadLetters().cancel(deadLetterId));
         String letter = shown(deadLetterId);
         return switch (result.previousState()) {
             case DELAYED -> new ActionResult("done", letter + " was purged. It is gone for good.");
@@ -131,7 +132,7 @@ final class Actions {
     }
 
     ActionResult pause(ObservedQueue queue) {
-        return done(queue, asked -> asked.admin().pause())
+        return done(queue, null, asked -> asked.admin().pause())
                 ? new ActionResult(
                         "done",
                         "The queue is paused for all consumers everywhere. Leased messages go on; what becomes"
@@ -140,7 +141,7 @@ final class Actions {
     }
 
     ActionResult resume(ObservedQueue queue) {
-        if (!done(queue, asked -> asked.admin().resume())) {
+        if (!done(queue, null, asked -> asked.admin().resume())) {
             return new ActionResult("nothing", "The queue was not paused.");
         }
         QueueStats stats = figures(queue);
@@ -155,8 +156,9 @@ final class Actions {
     }
 
     /** Makes a change, waits for its outcome, and lets everybody see the queue anew. */
-    private static <T> T done(ObservedQueue queue, Function<DelayQueue, Submission<T>> change) {
-        CompletableFuture<T> asked = queue.ask(asking -> change.apply(asking).result());
+    private static <T> T done(ObservedQueue queue, String group, Function<DelayQueue, Submission<T>> change) {
+        CompletableFuture<T> asked =
+                queue.ask(group, asking -> change.apply(asking).result());
         try {
             return Answers.of(asked);
         } finally {
@@ -171,7 +173,7 @@ final class Actions {
                     Kind.BAD_REQUEST,
                     "Parameter 'state' is '" + ShownId.of(seen.state()) + "': it has to be delayed or leased.");
         }
-        Optional<StoredMessage> found = messages.live(queue, seen.id());
+        Optional<StoredMessage> found = messages.live(queue, seen.id(), seen.group());
         MessageViews.Message now = found.map(
                         stored -> MessageViews.Message.of(queue, stored.info(), false, Times.micros(Instant.now())))
                 .orElse(null);

@@ -162,7 +162,7 @@ public final class ConsoleApi implements AutoCloseable {
     /**
      * A page of messages.
      *
-     * @param state {@code delayed}, {@code leased} or {@code dead}
+     * @param state {@code delayed}, {@code parked}, {@code leased} or {@code dead}
      * @param at the due time of the first one; null for any
      * @param newest whether those that are due last come first
      * @param cursor of the page before; null for the first page
@@ -173,20 +173,39 @@ public final class ConsoleApi implements AutoCloseable {
         if (!MessageViews.STATES.contains(state)) {
             throw bad("state", state, "one of " + String.join(", ", MessageViews.STATES));
         }
-        if (limit != null && (limit < 1 || limit > QueueAdmin.MAX_PAGE)) {
-            throw bad("limit", limit.toString(), "from 1 to " + QueueAdmin.MAX_PAGE);
-        }
+        int most = limit(limit);
         if ((at == null ? 0 : 1) + (newest ? 1 : 0) + (cursor == null ? 0 : 1) > 1) {
             throw new ApiException(Kind.BAD_REQUEST, "Give only one of the parameters 'at', 'newest' and 'cursor'.");
         }
         PageStart start =
                 at != null ? PageStart.at(micros("at", at)) : newest ? PageStart.newest() : PageStart.next(cursor);
-        return messages.page(directory.queue(queue), state, start, limit == null ? 100 : limit.intValue());
+        return messages.page(directory.queue(queue), state, start, most);
     }
 
-    /** The message with an id in any state, and its dead letters. */
-    public MessageViews.Found message(String queue, String id) {
-        return messages.message(directory.queue(queue), checked(id));
+    /**
+     * A page of the messages of a group in any state, those that are leased or keep their place first.
+     *
+     * @param cursor of the page before; null for the first page
+     * @param limit the most messages, 1 to {@value QueueAdmin#MAX_PAGE}; null for 100
+     */
+    public MessageViews.Page messages(String queue, String group, String cursor, Long limit) {
+        return messages.page(directory.queue(queue), group(group), cursor, limit(limit));
+    }
+
+    private static int limit(Long limit) {
+        if (limit != null && (limit < 1 || limit > QueueAdmin.MAX_PAGE)) {
+            throw bad("limit", limit.toString(), "from 1 to " + QueueAdmin.MAX_PAGE);
+        }
+        return limit == null ? 100 : limit.intValue();
+    }
+
+    /**
+     * The message with an id in any state, and its dead letters.
+     *
+     * @param group that of the message, which a queue with partitions needs; null for none
+     */
+    public MessageViews.Found message(String queue, String id, String group) {
+        return messages.message(directory.queue(queue), checked(id), group(group));
     }
 
     /**
@@ -194,11 +213,11 @@ public final class ConsoleApi implements AutoCloseable {
      *
      * @throws ApiException if bodies are not shown, or there is no such message
      */
-    public byte[] body(String queue, String id) {
+    public byte[] body(String queue, String id, String group) {
         if (!options.bodies()) {
             throw new ApiException(Kind.FORBIDDEN, "This console shows no bodies.");
         }
-        return messages.body(directory.queue(queue), checked(id));
+        return messages.body(directory.queue(queue), checked(id), group(group));
     }
 
     /**
@@ -217,17 +236,18 @@ public final class ConsoleApi implements AutoCloseable {
     /**
      * Removes a message.
      *
+     * @param group that of the message, which a queue with partitions needs; null for none
      * @param state the one that the user saw, {@code delayed} or {@code leased}
      * @param due the due time that the user saw
      * @throws ApiException of {@link Kind#CHANGED} if it is not so any more; nothing is changed then
      */
-    public ActionResult cancel(String queue, String id, String state, Instant due) {
-        return actions.cancel(directory.queue(queue), new Actions.Seen(checked(id), state, due));
+    public ActionResult cancel(String queue, String id, String group, String state, Instant due) {
+        return actions.cancel(directory.queue(queue), new Actions.Seen(checked(id), group(group), state, due));
     }
 
     /** Makes a message due now; otherwise as {@link #cancel}. */
-    public ActionResult promote(String queue, String id, String state, Instant due) {
-        return actions.promote(directory.queue(queue), new Actions.Seen(checked(id), state, due));
+    public ActionResult promote(String queue, String id, String group, String state, Instant due) {
+        return actions.promote(directory.queue(queue), new Actions.Seen(checked(id), group(group), state, due));
     }
 
     /**
@@ -236,25 +256,70 @@ public final class ConsoleApi implements AutoCloseable {
      * @param to the time; null for one from now on
      * @param inMicros in how many microseconds; null for a time
      */
-    public ActionResult reschedule(String queue, String id, String state, Instant due, Instant to, Long inMicros) {
+    public ActionResult reschedule(
+            String queue, String id, String group, String state, Instant due, Instant to, Long inMicros) {
+        return actions.reschedule(
+                directory.queue(queue), new Actions.Seen(checked(id), group(group), state, due), moved(to, inMicros));
+    }
+
+    private static DueTime moved(Instant to, Long inMicros) {
         if ((to == null) == (inMicros == null)) {
             throw new ApiException(Kind.BAD_REQUEST, "Give one of the parameters 'to' and 'inMicros'.");
         }
         if (inMicros != null && (inMicros < 0 || inMicros > DueTime.MAX_MICROS)) {
             throw bad("inMicros", inMicros.toString(), "from 0 to " + DueTime.MAX_MICROS);
         }
-        DueTime moved = to == null ? new DueTime(true, inMicros) : new DueTime(false, micros("to", to));
-        return actions.reschedule(directory.queue(queue), new Actions.Seen(checked(id), state, due), moved);
+        return to == null ? new DueTime(true, inMicros) : new DueTime(false, micros("to", to));
+    }
+
+    /** Begins to make all messages of a group due now. */
+    public Jobs.View promoteGroup(String queue, String group) {
+        return jobs.ofGroup(
+                directory.queue(queue),
+                ConsoleAction.PROMOTE,
+                "promote",
+                asked -> asked.group(group(group)).promoteAll(false),
+                "made due now");
+    }
+
+    /** Begins to move all messages of a group to another time, as {@link #reschedule}. */
+    public Jobs.View rescheduleGroup(String queue, String group, Instant to, Long inMicros) {
+        DueTime moved = moved(to, inMicros);
+        return jobs.ofGroup(
+                directory.queue(queue),
+                ConsoleAction.RESCHEDULE,
+                "reschedule",
+                asked -> asked.group(group(group)).rescheduleAll(moved),
+                "moved");
+    }
+
+    /**
+     * Begins to cancel all messages of a group, in any state.
+     *
+     * @param confirm the group's name
+     * @param schedules whether recurring schedules, too
+     */
+    public Jobs.View cancelGroup(String queue, String group, String confirm, boolean schedules) {
+        if (!group(group).equals(confirm)) {
+            throw new ApiException(
+                    Kind.BAD_REQUEST, "Parameter 'confirm' has to be the group's name. Nothing was changed.");
+        }
+        return jobs.ofGroup(
+                directory.queue(queue),
+                ConsoleAction.CANCEL_ALL,
+                "cancelAll",
+                asked -> asked.group(group).cancelAll(schedules, true),
+                "cancelled, leased ones included");
     }
 
     /** Moves a dead letter back into its queue. */
-    public ActionResult redrive(String queue, String deadLetterId) {
-        return actions.redrive(directory.queue(queue), checked(deadLetterId));
+    public ActionResult redrive(String queue, String deadLetterId, String group) {
+        return actions.redrive(directory.queue(queue), checked(deadLetterId), group(group));
     }
 
     /** Purges a dead letter. */
-    public ActionResult purge(String queue, String deadLetterId) {
-        return actions.purge(directory.queue(queue), checked(deadLetterId));
+    public ActionResult purge(String queue, String deadLetterId, String group) {
+        return actions.purge(directory.queue(queue), checked(deadLetterId), group(group));
     }
 
     public ActionResult pause(String queue) {
@@ -349,6 +414,14 @@ public final class ConsoleApi implements AutoCloseable {
             return ScheduleRequest.requireId(id, true);
         } catch (IllegalArgumentException e) {
             throw new ApiException(Kind.BAD_REQUEST, "Parameter 'id': " + e.getMessage());
+        }
+    }
+
+    private static String group(String group) {
+        try {
+            return group == null ? null : ScheduleRequest.requireGroup(group);
+        } catch (IllegalArgumentException e) {
+            throw new ApiException(Kind.BAD_REQUEST, "Parameter 'group': " + e.getMessage());
         }
     }
 

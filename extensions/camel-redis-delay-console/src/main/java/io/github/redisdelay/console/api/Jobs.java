@@ -16,6 +16,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -44,7 +45,8 @@ final class Jobs {
     /**
      * A job.
      *
-     * @param kind {@code redrive}, {@code purge}, {@code cancelAll}, {@code check} or {@code import}
+     * @param kind {@code redrive}, {@code purge}, {@code cancelAll}, {@code check} or {@code import}; of a group also
+     *     {@code promote} or {@code reschedule}
      * @param done how many messages it has dealt with
      * @param found how many there were; null if nobody knows
      * @param waits why it waits for Redis now; null if it does not
@@ -119,6 +121,21 @@ final class Jobs {
                 (asked, job) -> asked.admin()
                         .cancelAll(job.counting(each -> !queue.isDeclaredHere(each)), Long.MAX_VALUE, schedules),
                 "cancelled; leased messages" + (schedules ? "" : " and recurring schedules") + " were left alone");
+    }
+
+    /** Changes all messages of a group. Recurring schedules are spared, unless the change says otherwise. */
+    View ofGroup(
+            ObservedQueue queue,
+            ConsoleAction action,
+            String kind,
+            Function<DelayQueue, CompletableFuture<Long>> change,
+            String what) {
+        Job job = add(queue, action, kind, null, false);
+        follow(queue, job, queue.begin(change).thenApply(changed -> {
+            job.done.addAndGet(changed);
+            return job.sentence(changed, what);
+        }));
+        return job.view();
     }
 
     /** Checks the messages and the dead letters. */
@@ -251,7 +268,8 @@ final class Jobs {
             job = jobs.stream().filter(each -> each.id.equals(id)).findFirst().orElseThrow(Jobs::unknown);
         }
         if (!job.stops) {
-            return new ActionResult("nothing", "A check cannot be stopped. It harms nobody, and ends by itself.");
+            return new ActionResult(
+                    "nothing", "A check, and a change of a group, cannot be stopped. They end by themselves.");
         }
         boolean running = job.endedNanos == null;
         job.stopped |= running;

@@ -6,10 +6,12 @@ import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.StoredMessage;
@@ -146,7 +148,17 @@ final class MessageViews {
     public record Page(Instant time, List<Message> messages, String next) {}
 
     /** A message in full, and its dead letters, the newest first. */
-    public record Found(Instant time, List<FlattenedJson> messages, List<String> deadLetters) {}
+    public record Found(Instant time, List<FlattenedJson> messages, List<String> deadLetters, GroupView group) {}
+
+    /**
+     * The group of a message that is there.
+     *
+     * @param parked how many of its messages are parked, due or not
+     * @param places how many of its messages have a place; of a group with parked ones, the limit of the queue's groups
+     * @param before how many messages of it are before this one; null if they are more than {@value QueueAdmin#MAX_PAGE}
+     * @param first the first message of it
+     */
+    public record GroupView(String name, long messages, long parked, long places, Integer before, Message first) {}
 
     MessageViews(ContentView contents) {
         this.contents = contents;
@@ -161,6 +173,58 @@ final class MessageViews {
                         dead ? MessageState.DELAYED : MessageState.valueOf(state.toUpperCase(Locale.ROOT)),
                         start,
                         limit));
+        return page(queue, asked, dead);
+    }
+
+    /** The message with this id in any state; of its dead letters, or if this is the id of one, the newest. */
+    Found message(ObservedQueue queue, String id, String group) {
+        long time = Answers.of(queue.figures()).timeMicros();
+        List<String> letters = letters(queue, id, group);
+        Optional<StoredMessage> live = live(queue, id, group);
+        Optional<StoredMessage> letter = letters.isEmpty() ? Optional.empty() : letter(queue, letters.get(0), group);
+        if (live.isEmpty() && letter.isEmpty()) {
+            live = live(queue, id, group); // it may have been moved back in between
+        }
+        List<FlattenedJson> found = new ArrayList<>();
+        live.ifPresent(stored -> found.add(inFull(queue, stored, false, time)));
+        letter.ifPresent(stored -> found.add(inFull(queue, stored, true, time)));
+        if (found.isEmpty()) {
+            throw notFound(queue, id);
+        }
+        return new Found(
+                Times.of(time),
+                found,
+                letters,
+                live.map(StoredMessage::info)
+                        .filter(info -> info.group() != null)
+                        .map(info -> group(queue, info, time))
+                        .orElse(null));
+    }
+
+    private static GroupView group(ObservedQueue queue, MessageInfo message, long time) {
+        String name = message.group();
+        GroupInfo figures = Answers.of(queue.ask(asked -> asked.group(name).info()));
+        List<MessageInfo> first = Answers.of(
+                        queue.ask(asked -> asked.group(name).list(null, QueueAdmin.MAX_PAGE)))
+                .messages();
+        int before = first.stream().map(MessageInfo::id).toList().indexOf(message.id());
+        return new GroupView(
+                name,
+                figures.messages(),
+                figures.parked(),
+                figures.messages() - figures.parked(),
+                before < 0 ? null : before,
+                first.isEmpty() ? null : Message.of(queue, first.get(0), false, time));
+    }
+
+    /** A page of the messages of a group, those with a place first. */
+    Page page(ObservedQueue queue, String group, String cursor, int limit) {
+        CompletableFuture<MessagePage> asked =
+                queue.ask(asking -> asking.group(group).list(cursor, limit));
+        return page(queue, asked, false);
+    }
+
+    private static Page page(ObservedQueue queue, CompletableFuture<MessagePage> asked, boolean dead) {
         long time = Answers.of(queue.figures()).timeMicros();
         MessagePage page = Answers.of(asked);
         return new Page(
@@ -171,28 +235,11 @@ final class MessageViews {
                 page.next());
     }
 
-    /** The message with this id in any state; of its dead letters, or if this is the id of one, the newest. */
-    Found message(ObservedQueue queue, String id) {
-        long time = Answers.of(queue.figures()).timeMicros();
-        List<String> letters = letters(queue, id);
-        Optional<StoredMessage> live = live(queue, id);
-        Optional<StoredMessage> letter = letters.isEmpty() ? Optional.empty() : letter(queue, letters.get(0));
-        if (live.isEmpty() && letter.isEmpty()) {
-            live = live(queue, id); // it may have been moved back in between
-        }
-        List<FlattenedJson> found = new ArrayList<>();
-        live.ifPresent(stored -> found.add(inFull(queue, stored, false, time)));
-        letter.ifPresent(stored -> found.add(inFull(queue, stored, true, time)));
-        if (found.isEmpty()) {
-            throw notFound(queue, id);
-        }
-        return new Found(Times.of(time), found, letters);
-    }
-
     /** The stored content of a message, or of the newest of its dead letters. */
-    byte[] body(ObservedQueue queue, String id) {
-        Optional<StoredMessage> found = live(queue, id)
-                .or(() -> letters(queue, id).stream().findFirst().flatMap(letter -> letter(queue, letter)));
+    byte[] body(ObservedQueue queue, String id, String group) {
+        Optional<StoredMessage> found = live(queue, id, group)
+                .or(() ->
+                        letters(queue, id, group).stream().findFirst().flatMap(letter -> letter(queue, letter, group)));
         return contents.bytes(queue.name(), found.orElseThrow(() -> notFound(queue, id)));
     }
 
@@ -222,24 +269,24 @@ final class MessageViews {
     }
 
     /** A delayed or leased message. */
-    Optional<StoredMessage> live(ObservedQueue queue, String id) {
+    Optional<StoredMessage> live(ObservedQueue queue, String id, String group) {
         // Only a dead letter's id may be longer than an id can be.
         return id.getBytes(StandardCharsets.UTF_8).length > ScheduleRequest.MAX_ID_BYTES
                 ? Optional.empty()
-                : Answers.of(queue.ask(asked -> asked.get(id)));
+                : Answers.of(queue.ask(group, asked -> asked.get(id)));
     }
 
-    Optional<StoredMessage> letter(ObservedQueue queue, String deadLetterId) {
-        return Answers.of(queue.ask(asked -> asked.deadLetters().get(deadLetterId)));
+    Optional<StoredMessage> letter(ObservedQueue queue, String deadLetterId, String group) {
+        return Answers.of(queue.ask(group, asked -> asked.deadLetters().get(deadLetterId)));
     }
 
     /** The dead letters that an id means, the newest first. */
-    private List<String> letters(ObservedQueue queue, String id) {
+    private List<String> letters(ObservedQueue queue, String id, String group) {
         List<DeadLetterId> indexed =
-                Answers.of(queue.ask((DelayQueue asked) -> asked.admin().deadLettersOf(id)));
+                Answers.of(queue.ask(group, (DelayQueue asked) -> asked.admin().deadLettersOf(id)));
         if (indexed.isEmpty()) {
             // Another client may give dead letters any id.
-            return letter(queue, id).isPresent() ? List.of(id) : List.of();
+            return letter(queue, id, group).isPresent() ? List.of(id) : List.of();
         }
         return indexed.stream().map(DeadLetterId::toString).toList();
     }

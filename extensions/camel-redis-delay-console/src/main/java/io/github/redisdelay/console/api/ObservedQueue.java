@@ -138,6 +138,12 @@ final class ObservedQueue {
         });
     }
 
+    /** The same about one message: of a queue with partitions, that of its group has it. */
+    <T> CompletableFuture<T> ask(String group, Function<DelayQueue, CompletableFuture<T>> call) {
+        return ask(
+                queue -> call.apply(group == null ? queue : queue.group(group).queue()));
+    }
+
     private <T> CompletableFuture<T> ask(int parts, Function<DelayQueue, CompletableFuture<T>> call) {
         return limiter.run(parts, () -> call.apply(client.queue(name, parts)));
     }

@@ -18,7 +18,7 @@ final class ApiRoutes {
      * one map.
      */
     static final Set<String> PARAMETERS =
-            Set.of("queue", "id", "state", "at", "newest", "cursor", "limit", "span", "since");
+            Set.of("queue", "id", "group", "state", "at", "newest", "cursor", "limit", "span", "since");
 
     private static final Rule REDRIVE = Rule.may(
             "redrive, or redriveAll",
@@ -36,29 +36,20 @@ final class ApiRoutes {
                 get("api/queue", Rule.READ, call -> api.queue(call.user(), call.text("queue"))),
                 get("api/outlook", Rule.READ, call -> api.outlook(call.text("queue"), call.text("span"))),
                 get("api/messages", Rule.READ, call -> messages(api, call)),
-                get("api/message", Rule.READ, call -> api.message(call.text("queue"), call.text("id"))),
-                get("api/body", Rule.READ, call -> Response.attachment(api.body(call.text("queue"), call.text("id")))),
+                get("api/message", Rule.READ, call -> api.message(call.text("queue"), call.text("id"), group(call))),
+                get(
+                        "api/body",
+                        Rule.READ,
+                        call -> Response.attachment(api.body(call.text("queue"), call.text("id"), group(call)))),
                 get("api/failures", Rule.READ, call -> api.failures(call.text("queue"), since(call))),
                 get("api/job", Rule.ENTER, call -> api.job(call.user(), call.text("id"))),
                 get("api/jobs", Rule.ENTER, call -> api.jobs(call.user())),
                 post("api/cancel", Rule.may(ConsoleAction.CANCEL), call -> {
-                    call.only("queue", "id", "state", "due");
-                    return api.cancel(call.text("queue"), call.text("id"), call.text("state"), due(call));
+                    call.only("queue", "id", "group", "state", "due");
+                    return api.cancel(call.text("queue"), call.text("id"), group(call), call.text("state"), due(call));
                 }),
-                post("api/promote", Rule.may(ConsoleAction.PROMOTE), call -> {
-                    call.only("queue", "id", "state", "due");
-                    return api.promote(call.text("queue"), call.text("id"), call.text("state"), due(call));
-                }),
-                post("api/reschedule", Rule.may(ConsoleAction.RESCHEDULE), call -> {
-                    call.only("queue", "id", "state", "due", "to", "inMicros");
-                    return api.reschedule(
-                            call.text("queue"),
-                            call.text("id"),
-                            call.text("state"),
-                            due(call),
-                            call.time("to").orElse(null),
-                            call.number("inMicros").orElse(null));
-                }),
+                post("api/promote", Rule.may(ConsoleAction.PROMOTE), call -> promote(api, call)),
+                post("api/reschedule", Rule.may(ConsoleAction.RESCHEDULE), call -> reschedule(api, call)),
                 post("api/redrive", REDRIVE, call -> redrive(api, call)),
                 post("api/purge", PURGE, call -> purge(api, call)),
                 post("api/pause", Rule.may(ConsoleAction.PAUSE), call -> {
@@ -70,8 +61,11 @@ final class ApiRoutes {
                     return api.resume(call.text("queue"));
                 }),
                 post("api/cancelAll", Rule.may(ConsoleAction.CANCEL_ALL), call -> {
-                    call.only("queue", "confirm", "schedules");
-                    return api.cancelAll(call.text("queue"), call.text("confirm"), call.isSet("schedules"));
+                    call.only("queue", "group", "confirm", "schedules");
+                    return call.optional("group").isPresent()
+                            ? api.cancelGroup(
+                                    call.text("queue"), group(call), call.text("confirm"), call.isSet("schedules"))
+                            : api.cancelAll(call.text("queue"), call.text("confirm"), call.isSet("schedules"));
                 }),
                 post("api/check", Rule.may(ConsoleAction.CHECK), call -> {
                     call.only("queue");
@@ -91,7 +85,45 @@ final class ApiRoutes {
         });
     }
 
+    /** The group of a message, or all messages of a group; null for none. */
+    private static String group(Call call) {
+        return call.optional("group").orElse(null);
+    }
+
+    private static Object promote(ConsoleApi api, Call call) {
+        if (isOfGroup(call)) {
+            call.only("queue", "group");
+            return api.promoteGroup(call.text("queue"), group(call));
+        }
+        call.only("queue", "id", "group", "state", "due");
+        return api.promote(call.text("queue"), call.text("id"), group(call), call.text("state"), due(call));
+    }
+
+    private static boolean isOfGroup(Call call) {
+        return call.optional("id").isEmpty() && call.optional("group").isPresent();
+    }
+
+    private static Object reschedule(ConsoleApi api, Call call) {
+        Instant to = call.time("to").orElse(null);
+        Long inMicros = call.number("inMicros").orElse(null);
+        if (isOfGroup(call)) {
+            call.only("queue", "group", "to", "inMicros");
+            return api.rescheduleGroup(call.text("queue"), group(call), to, inMicros);
+        }
+        call.only("queue", "id", "group", "state", "due", "to", "inMicros");
+        return api.reschedule(
+                call.text("queue"), call.text("id"), group(call), call.text("state"), due(call), to, inMicros);
+    }
+
     private static Object messages(ConsoleApi api, Call call) {
+        if (call.optional("group").isPresent()) {
+            call.only("queue", "group", "cursor", "limit");
+            return api.messages(
+                    call.text("queue"),
+                    group(call),
+                    call.optional("cursor").orElse(null),
+                    call.number("limit").orElse(null));
+        }
         return api.messages(
                 call.text("queue"),
                 call.text("state"),
@@ -103,8 +135,8 @@ final class ApiRoutes {
 
     private static Object redrive(ConsoleApi api, Call call) {
         if (call.optional("id").isPresent()) {
-            call.only("queue", "id");
-            return api.redrive(call.text("queue"), call.text("id"));
+            call.only("queue", "id", "group");
+            return api.redrive(call.text("queue"), call.text("id"), group(call));
         }
         call.only("queue", "cause", "since", "until", "count");
         return api.redriveAll(
@@ -117,8 +149,8 @@ final class ApiRoutes {
 
     private static Object purge(ConsoleApi api, Call call) {
         if (call.optional("id").isPresent()) {
-            call.only("queue", "id");
-            return api.purge(call.text("queue"), call.text("id"));
+            call.only("queue", "id", "group");
+            return api.purge(call.text("queue"), call.text("id"), group(call));
         }
         call.only("queue", "cause", "all", "since", "until", "count", "confirm");
         // Without a cause it must not mean all by accident.

@@ -8,7 +8,7 @@ import { button, choice, count, explained, many, messageBadge, reasonWord } from
 
 // Of a cause just those that were looked at: it may have older ones, and get new ones.
 const shown = cause => ({ cause: cause.cause, since: cause.first, until: cause.last, count: cause.count });
-const seen = m => ({ id: m.id, state: m.state, due: m.due });
+const seen = m => ({ id: m.id, group: m.group, state: m.state, due: m.due });
 
 /** The facts of a message, as a question shows them. */
 export function facts(m) {
@@ -73,14 +73,21 @@ export class Actions {
     }
 
     move(queue, m) {
+        const times = this.times();
+        this.message(queue, m, 'reschedule', {
+            title: ['Move ', name(m.id), '?'], verb: 'Move the message', ...times,
+            will: now => now.state === 'leased' ? 'It is leased now, and will be left alone.'
+                : ['It becomes due at the new time instead of ', at(now.due), '. Its attempts stay counted.']
+        }, times.time);
+    }
+
+    /** The fields of a question for a new due time, and what they say. */
+    times() {
         const { date } = wall(now() + 86400000), options = [['600', 'in 10 min'], ['3600', 'in 1 h'], ['tomorrow', 'tomorrow 09:00'],
             ['time', 'date and time']];
         let chosen = '600', text = field(now() + 86400000);
         const target = () => chosen === 'tomorrow' ? read(date + 'T09:00') : read(text);
-        this.message(queue, m, 'reschedule', {
-            title: ['Move ', name(m.id), '?'], verb: 'Move the message',
-            will: now => now.state === 'leased' ? 'It is leased now, and will be left alone.'
-                : ['It becomes due at the new time instead of ', at(now.due), '. Its attempts stay counted.'],
+        return {
             fields: again => h('div', { class: 'move' },
                 choice('New time', options, chosen, value => { chosen = value; again(); }),
                 chosen !== 'time' ? null : h('label', {}, 'Date and time (' + zoneName() + ')',
@@ -88,8 +95,47 @@ export class Actions {
                     on: { input: event => { text = event.target.value; again(); } } })),
                 /\d/.test(chosen) ? null : h('p', { class: 'quiet' }, target() ? ['That is ', at(isoOf(target()), { date: 'always', digits: 0 }),
                     ', ', distance(isoOf(target())), target() < now() ? ': it becomes due at once.' : '.'] : 'Write it as 2026-11-22 14:00:00.')),
-            ready: () => /\d/.test(chosen) || target() !== null
-        }, () => /\d/.test(chosen) ? { inMicros: Number(chosen) * 1000000 } : { to: isoOf(target()) });
+            ready: () => /\d/.test(chosen) || target() !== null,
+            time: () => /\d/.test(chosen) ? { inMicros: Number(chosen) * 1000000 } : { to: isoOf(target()) }
+        };
+    }
+
+    promoteGroup(queue, group) {
+        this.run({
+            title: ['Deliver the group ', name(group), ' now?'], verb: 'Deliver now',
+            text: () => h('p', {}, 'All messages of the group become due now. As many are delivered at a time as its limit says.',
+                ' Recurring schedules stay.')
+        }, 'promote', () => ({ queue, group }));
+    }
+
+    moveGroup(queue, group) {
+        const times = this.times();
+        this.run({
+            title: ['Move the group ', name(group), '?'], verb: 'Move the messages', ...times,
+            text: () => h('p', {}, 'All messages of the group that are not leased become due at the new time. Recurring schedules stay.')
+        }, 'reschedule', () => ({ queue, group, ...times.time() }));
+    }
+
+    cancelGroup(queue, group) {
+        let schedules = false;
+        this.run({
+            title: ['Cancel all messages of the group ', name(group), '?'], verb: 'Cancel them all', danger: true, type: group,
+            text: () => h('p', {}, 'All messages of the group are removed with their bodies, leased ones included: their work goes on,',
+                ' and they do not come again. Dead letters stay.'),
+            fields: again => this.schedules(schedules, value => { schedules = value; again(); })
+        }, 'cancelAll', () => ({ queue, group, confirm: group, schedules }));
+    }
+
+    schedules(end, choose) {
+        return choice('Recurring schedules', [['stay', 'recurring schedules stay'], ['end', 'end them, too']],
+            end ? 'end' : 'stay', value => choose(value === 'end'));
+    }
+
+    /** The buttons for all messages of a group, as far as the rights go. */
+    groupButtons(queue, rights, group) {
+        return [['promote', 'Deliver now …', () => this.promoteGroup(queue, group)], ['reschedule', 'Move …', () => this.moveGroup(queue, group)],
+            ['cancelAll', 'Cancel all …', () => this.cancelGroup(queue, group)]].filter(([right]) => rights.includes(right))
+            .map(([right, text, run]) => button(text, run, { key: right, 'data-group': right, class: right === 'cancelAll' ? 'danger' : null }));
     }
 
     redrive(queue, m) {
@@ -97,14 +143,14 @@ export class Actions {
             title: ['Redrive ', name(m.messageId), '?'], verb: 'Redrive',
             text: () => [h('p', {}, 'It goes back into its queue and is due now; its attempts begin anew.',
                 ' It stays dead if a message with its id is delayed or leased.'), facts(m)]
-        }, 'redrive', () => ({ queue, id: m.id }));
+        }, 'redrive', () => ({ queue, id: m.id, group: m.group }));
     }
 
     purge(queue, m) {
         this.run({
             title: ['Purge the dead letter ', name(m.messageId), '?'], verb: 'Purge', danger: true,
             text: () => [h('p', {}, 'It is removed with its body, and nobody can bring it back.'), facts(m)]
-        }, 'purge', () => ({ queue, id: m.id }));
+        }, 'purge', () => ({ queue, id: m.id, group: m.group }));
     }
 
     pause(queue, q) {
@@ -141,8 +187,7 @@ export class Actions {
             text: () => h('p', {}, h('strong', {}, `All delayed messages of this queue, ${count(q.delayed)} now`),
                 ', are removed with their bodies and will never be delivered. Leased messages and dead letters stay.',
                 ' You can stop it; what it has removed by then is gone.'),
-            fields: again => choice('Recurring schedules', [['stay', 'recurring schedules stay'], ['end', 'end them, too']],
-                schedules ? 'end' : 'stay', value => { schedules = value === 'end'; again(); })
+            fields: again => this.schedules(schedules, value => { schedules = value; again(); })
         }, 'cancelAll', () => ({ queue, confirm: queue, schedules }));
     }
 

@@ -30,7 +30,7 @@ export function post(what, values) {
 }
 
 /** Where a message's body can be downloaded. */
-export const bodyAddress = (queue, id) => 'api/body?' + query({ queue, id });
+export const bodyAddress = (queue, id, group) => 'api/body?' + query({ queue, id, group });
 
 async function call(address, options) {
     const timer = new AbortController();

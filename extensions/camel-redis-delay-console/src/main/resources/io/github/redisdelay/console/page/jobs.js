@@ -4,7 +4,9 @@ import { h } from './dom.js';
 import { timed } from './time.js';
 import { button, count, queueLink } from './words.js';
 
-const KINDS = { redrive: 'Redrive', purge: 'Purge', cancelAll: 'Cancel all', check: 'Check', import: 'Import' };
+const UNSTOPPABLE = ['check', 'promote', 'reschedule'];
+const KINDS = { redrive: 'Redrive', purge: 'Purge', cancelAll: 'Cancel all', promote: 'Deliver now', reschedule: 'Move',
+    check: 'Check', import: 'Import' };
 
 /** Tells of jobs that ended since they were looked at last. */
 export class Jobs {
@@ -35,6 +37,7 @@ export class Jobs {
                     ' waits for Redis: ', timed(job.waits)] : 'running' : job.error
                     ? [h('span', { class: 'sign error', 'aria-hidden': 'true' }, '▲'), ' failed: ', timed(job.error)]
                     : [job.stopped ? 'stopped. ' : '✓ ended. ', job.result ? timed(job.result) : '']),
-                job.running && actions && job.kind !== 'check' ? button('Stop …', () => actions.stop(job), { 'data-action': 'stop' }) : null))));
+                job.running && actions && !UNSTOPPABLE.includes(job.kind)
+                    ? button('Stop …', () => actions.stop(job), { 'data-action': 'stop' }) : null))));
     }
 }

@@ -3,21 +3,25 @@
 import { get } from './api.js';
 import { h, memo, name } from './dom.js';
 import { at, distance, field, isoOf, millis, now, read, zoneName } from './time.js';
-import { button, choice, count, messageLink, reasonWord, shortClass } from './words.js';
+import { button, choice, count, groupLink, messageBadge, messageLink, queueLink, reasonWord, shortClass } from './words.js';
 
 const SIZE = 25;
 const COLUMNS = {
     delayed: ['Due', 'At', 'Id', 'Attempts', 'Why again', 'Last failure'],
     parked: ['Due', 'At', 'Id', 'Attempts', 'Group', 'Last failure'],
     leased: ['Lease ends', 'At', 'Id', 'Attempts', 'Why again', 'Leased by'],
+    group: ['Due', 'At', 'Id', 'Attempts', 'State', 'Last failure'],
     dead: ['Dead-lettered', 'At', 'Id', 'Attempts', 'Why', 'Last failure']
 };
 
 export class MessageList {
-    /** @param reload reads again and shows it */
-    constructor(queue, state, reload) {
-        Object.assign(this, { queue, reload, page: null, asked: 0 });
-        this.begin(state);
+    /**
+     * @param reload reads again and shows it
+     * @param group the group whose messages are listed; null for those in a state
+     */
+    constructor(queue, state, reload, group = null) {
+        Object.assign(this, { queue, reload, group, page: null, asked: 0 });
+        this.begin(group ? 'group' : state);
     }
 
     /** From the start of a state, a time or a span. */
@@ -28,9 +32,9 @@ export class MessageList {
 
     async load() {
         if (this.cursor && this.page?.cursor === this.cursor) return;
-        const asked = ++this.asked, { queue, state, cursor } = this;
+        const asked = ++this.asked, { queue, state, cursor, group } = this;
         const how = cursor ? { cursor } : this.from ? { at: this.from } : this.newest ? { newest: true } : {};
-        const answer = await get('messages', { queue, state, ...how, limit: SIZE });
+        const answer = await get('messages', group ? { queue, group, cursor, limit: SIZE } : { queue, state, ...how, limit: SIZE });
         if (asked !== this.asked) return;
         const messages = this.to ? answer.messages.filter(m => m.due < this.to) : answer.messages;
         this.page = { messages, cursor, next: messages.length < answer.messages.length ? null : answer.next };
@@ -55,6 +59,15 @@ export class MessageList {
     /** @param q the queue's figures, and the rights in it */
     view(q, actions, states) {
         const figures = { delayed: q.delayed, parked: q.parked, leased: q.leased, dead: q.dead }, { page } = this;
+        if (this.group) {
+            return h('section', { class: 'card', id: 'messages', 'aria-labelledby': 'messages-title' },
+                h('div', { class: 'bar-line' }, h('h2', { id: 'messages-title', tabindex: '-1' }, 'Group ', name(this.group)),
+                    queueLink(this.queue, { 'data-filter': 'clear' }, 'Show all'),
+                    h('div', { class: 'buttons' }, actions ? actions.groupButtons(this.queue, q.actions, this.group) : null)),
+                !page ? h('p', { class: 'quiet' }, 'Reading …') : page.messages.length
+                    ? this.table(page, q, actions) : h('p', { class: 'quiet', 'data-empty': '' }, 'The group has no message.'),
+                this.pages(page));
+        }
         const orders = this.state === 'dead' ? [[true, 'newest first'], [false, 'oldest first']]
             : [[false, 'first due first'], [true, 'last due first']];
         return h('section', { class: 'card', id: 'messages', 'aria-labelledby': 'messages-title' },
@@ -75,11 +88,15 @@ export class MessageList {
                 ? h('p', { class: 'quiet', 'data-empty': '' }, this.before.length || this.from ? 'Nothing more here.' : this.state === 'dead'
                 ? 'No dead letters. No message was given up.' : `No message is ${this.state}.`)
                 : this.table(page, q, actions),
-            page && (page.next || this.before.length) ? h('nav', { class: 'pages', 'aria-label': 'Pages' },
+            this.pages(page));
+    }
+
+    pages(page) {
+        return page && (page.next || this.before.length) ? h('nav', { class: 'pages', 'aria-label': 'Pages' },
                 button('‹ Back', () => this.turn(this.before.at(-1), this.before.slice(0, -1)),
                     { disabled: !this.before.length, 'data-page': 'back' }),
                 h('span', { class: 'quiet' }, 'Page ' + (this.before.length + 1) + (this.before.length ? ' (stands still)' : '')),
-                button('More ›', () => this.turn(page.next, [...this.before, this.cursor]), { disabled: !page.next, 'data-page': 'next' })) : null);
+                button('More ›', () => this.turn(page.next, [...this.before, this.cursor]), { disabled: !page.next, 'data-page': 'next' })) : null;
     }
 
     table(page, q, actions) {
@@ -91,16 +108,17 @@ export class MessageList {
             may ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
             h('tbody', {}, page.messages.map(m => {
                 const time = this.state === 'dead' ? m.deadAt || m.due : this.state === 'leased' ? m.leaseEnd || m.due : m.due;
-                const late = this.state !== 'dead' && millis(time) < now();
+                const late = this.state !== 'dead' && !m.parked && millis(time) < now();
                 const buttons = may ? actions.buttons(this.queue, q.actions, m, false) : [];
                 return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length, recurs]),
                     () => h('tr', { 'data-id': m.id, 'data-state': m.state },
                     h('td', { class: 'time' + (late ? ' late' : ''), 'data-label': columns[0] },
                         late && this.state !== 'leased' ? span0(time) : distance(time)),
                         h('td', { class: 'time', 'data-label': columns[1] }, at(time)),
-                    h('th', { scope: 'row' }, messageLink(this.queue, m.id, m.messageId)),
+                    h('th', { scope: 'row' }, messageLink(this.queue, m.id, m.messageId, m.group)),
                     h('td', { class: 'n', 'data-label': columns[3] }, count(m.attempts)),
-                        this.state === 'parked' ? h('td', { 'data-label': columns[4] }, name(m.group))
+                        this.state === 'parked' ? h('td', { 'data-label': columns[4] }, groupLink(this.queue, m.group))
+                        : this.state === 'group' ? h('td', { 'data-label': columns[4] }, messageBadge(m.parked ? 'parked' : m.state))
                         : h('td', { class: m.reason === 'none' ? 'nil' : null, 'data-label': columns[4] },
                         m.reason === 'none' ? '–' : reasonWord(m.reason)),
                     h('td', { class: 'why' + (this.state !== 'leased' && !m.failure ? ' nil' : ''), 'data-label': columns[5] },

@@ -4,7 +4,7 @@ import { bodyAddress, get } from './api.js';
 import { pretty, dump } from './body.js';
 import { h, memo, name } from './dom.js';
 import { at, distance, millis, now, span } from './time.js';
-import { badge, choice, count, finding, isOfDead, many, messageBadge, messageLink, path, reasonWord, remark,
+import { badge, choice, count, finding, groupLink, isOfDead, many, messageBadge, messageLink, path, reasonWord, remark,
     stateWord } from './words.js';
 
 /** A message that is late by less is on its way to a consumer. */
@@ -12,11 +12,12 @@ const PATIENCE = 5000;
 
 export class Message {
     constructor(params, app) {
-        Object.assign(this, { app, queue: params.get('queue') || '', id: params.get('id') || '', views: new Map() });
+        Object.assign(this, { app, queue: params.get('queue') || '', id: params.get('id') || '',
+            group: params.get('group'), views: new Map() });
     }
 
     async load() {
-        const [found, q] = await Promise.all([get('message', { queue: this.queue, id: this.id }).catch(problem => {
+        const [found, q] = await Promise.all([get('message', { queue: this.queue, id: this.id, group: this.group }).catch(problem => {
             if (problem.kind !== 'notFound') throw problem;
             return { messages: [], deadLetters: [] };
         }), get('queue', { queue: this.queue })]);
@@ -37,14 +38,15 @@ export class Message {
             messages.map((m, i) => this.one(m, i)),
             deadLetters.length > 1 || deadLetters.length && !messages.length ? h('section', { class: 'card' },
                 h('h2', {}, 'Its dead letters, newest first'),
-                h('ul', { id: 'dead-letters' }, deadLetters.map(id => h('li', { key: id }, messageLink(this.queue, id))))) : null
+                h('ul', { id: 'dead-letters' }, deadLetters.map(id => h('li', { key: id }, messageLink(this.queue, id, id, this.group))))) : null
         ];
     }
 
     one(m, i) {
-        const late = m.state === 'delayed' && millis(m.due) < now();
+        const late = m.state === 'delayed' && !m.parked && millis(m.due) < now();
         return h('article', { key: m.state + m.id, class: 'message', 'data-id': m.id, 'data-state': m.state },
-            h('div', { class: 'head' }, h(i ? 'h2' : 'h1', { tabindex: '-1' }, name(m.id)), messageBadge(m.state), late ? badge('late') : null,
+            h('div', { class: 'head' }, h(i ? 'h2' : 'h1', { tabindex: '-1' }, name(m.id)),
+                messageBadge(m.parked ? 'parked' : m.state), late ? badge('late') : null,
                 h('div', { class: 'buttons' }, this.rights.length ? this.app.actions.buttons(this.queue, this.rights, m) : null)),
             h('dl', { class: 'tiles' },
                 m.state === 'dead' ? tile('dead-lettered', distance(m.deadAt || m.due), at(m.deadAt || m.due))
@@ -53,7 +55,7 @@ export class Message {
                     m.state === 'leased' ? tile('leased by', name(m.leaseOwner || 'unknown')) : null,
                 m.messageId !== m.id ? tile('message', name(m.messageId)) : null,
                 tile('deliveries begun', count(m.attempts), m.reason === 'none' ? null : 'the last: ' + reasonWord(m.reason)),
-                    m.group ? tile('group', name(m.group)) : tile('priority', count(m.priority)),
+                    m.group ? tile('group', groupLink(this.queue, m.group)) : tile('priority', count(m.priority)),
                 m.schedule ? schedule(m.schedule) : null,
                 Object.entries(m.policy || {}).filter(([, value]) => value).map(([key, value]) => tile(words(key.replace(/Micros$/, '')),
                     key.endsWith('Micros') ? span(value / 1000) : name(value)))),
@@ -71,8 +73,7 @@ export class Message {
     /** Why a message waits that could be delivered, or will not be when it is due: what is known of its queue. */
     why(m, late) {
         if (m.parked) {
-            return h('section', { class: 'card remarks' }, h('ul', { id: 'remarks' }, remark('info', 'Others of its group ', name(m.group),
-                ' come first: it is delivered when they are finished.')));
+            return h('section', { class: 'card remarks', 'aria-label': 'Why it waits' }, h('ul', { id: 'remarks' }, this.parked(m)));
         }
         if (m.schedule && !this.q.consumers) {
             return h('section', { class: 'card remarks' }, h('ul', { id: 'remarks' }, remark('warning',
@@ -90,14 +91,29 @@ export class Message {
                     : 'No consumer is there.')));
     }
 
+    /** Which place a message has in its group, what the limit is, and which message is the first. */
+    parked(m) {
+        const { group } = this.data;
+        if (!group) return remark('info', 'Others of its group ', name(m.group), ' come first: it is delivered when they are finished.');
+        const { first, before, places } = group;
+        return [remark('info', 'Its group ', groupLink(this.queue, group.name), ' has parked it: ', before === null ? 'more than 256' : count(before),
+            ' of its ', many(group.messages, 'message', 'messages'), ' come first, and ', many(places, 'is', 'are'),
+            ' delivered at a time (groupConcurrency).'),
+            first && first.id !== m.id ? remark(first.attempts && first.state === 'delayed' ? 'warning' : 'info', 'The first one is ',
+                messageLink(this.queue, first.id, first.id, group.name), first.state === 'leased'
+                    ? [', leased by ', name(first.leaseOwner || 'a consumer')] : first.attempts
+                    ? [': ', many(first.attempts, 'delivery has', 'deliveries have'), ' begun, and the next one is due ', distance(first.due)]
+                    : [', due ', distance(first.due)], '.') : null];
+    }
+
     timeline(m) {
         const steps = [];
         if (m.scheduled) steps.push(['past', 'scheduled', m.scheduled]);
         if (m.failure) steps.push(['failed', `${delivery(m.failure)} failed`, m.failure.at]);
         if (m.state === 'leased') steps.push(['current', `delivery ${m.attempts} under way`, m.due, 'due '], ['next', 'lease ends', m.leaseEnd]);
         if (m.state === 'delayed') {
-            const which = m.attempts ? `delivery ${m.attempts + 1}` : 'first delivery', late = millis(m.due) < now();
-            steps.push([late ? 'late' : 'next', late ? `waits for its ${which}` : which, m.due, late ? 'was due ' : 'due ']);
+            const which = m.attempts ? `delivery ${m.attempts + 1}` : 'first delivery', late = !m.parked && millis(m.due) < now();
+            steps.push([late ? 'late' : 'next', late || m.parked ? `waits for its ${which}` : which, m.due, late || m.parked ? 'was due ' : 'due ']);
         }
         if (m.state === 'dead') steps.push(['failed', 'dead-lettered', m.deadAt || m.due]);
         return h('ol', { class: 'timeline', 'aria-label': 'Its way' }, steps.map(([kind, word, time, before], i) => h('li', { key: i, class: kind },
@@ -128,7 +144,7 @@ export class Message {
                 h('span', { class: 'quiet' }, [m.contentType ? [name(m.contentType), ', '] : null, body.kind, ', ',
                 many(body.size, 'byte', 'bytes')]),
                 body.shown && body.kind !== 'empty' ? [choice('View', options, chosen, value => { this.views.set(m.id, value); this.app.show(); },
-                    { id: 'body-view' }), h('a', { class: 'button', href: bodyAddress(this.queue, m.id), download: 'body.bin',
+                    { id: 'body-view' }), h('a', { class: 'button', href: bodyAddress(this.queue, m.id, m.group), download: 'body.bin',
                     'data-body': 'download' }, 'Download')] : null),
             !body.shown ? h('p', { class: 'quiet' }, 'Bodies are not shown here (an option of the console).') : body.kind === 'empty'
                 ? h('p', { class: 'quiet' }, 'It has no body.')

@@ -6,7 +6,7 @@ import { keep, kept } from './choices.js';
 import { h, name } from './dom.js';
 import { MessageList } from './list.js';
 import { at, distance, isoOf, millis, now, span } from './time.js';
-import { address, badge, button, choice, count, explained, finding, many, remark, stateOf } from './words.js';
+import { address, badge, button, choice, count, explained, finding, groupLink, many, remark, stateOf } from './words.js';
 
 const SPANS = [['minute', 'minute'], ['hour', 'hour'], ['day', 'day'], ['month', 'month'], ['all', 'all']];
 const STATES = ['delayed', 'parked', 'leased', 'dead'];
@@ -19,7 +19,7 @@ export class Queue {
         this.name = params.get('name') || '';
         this.span = kept('span', SPANS.map(([value]) => value), 'hour');
         this.list = new MessageList(this.name, STATES.find(state => state === params.get('state')) || 'delayed',
-            () => app.reload());
+            () => app.reload(), params.get('group'));
         this.chart = new Outlook(() => app.show(), (...bars) => this.chose(...bars));
         this.tables = { outlook: false, history: false };
     }
@@ -77,6 +77,7 @@ export class Queue {
                 tile('last due', q.lastDue ? distance(q.lastDue) : '–', q.lastDue ? at(q.lastDue, { digits: 0 }) : null)),
             this.outlook ? this.outlookCard(q) : null,
             h('div', { class: 'columns' }, this.historyCard(q.history), this.consumersCard(q)),
+            q.groups.length ? this.groupsCard(q.groups) : null,
             this.app.jobs.view(this.name, q.actions.length ? actions : null),
             this.list.view(q, actions, STATES.filter(state => state !== 'parked' || q.parked || this.list.state === state))
         ];
@@ -128,6 +129,16 @@ export class Queue {
             h('thead', {}, h('tr', {}, h('th', {}, 'about'), SERIES.map(([, label]) => h('th', { class: 'n' }, label)))),
             h('tbody', {}, rows.map(([time, i]) => h('tr', { key: i }, h('td', {}, at(time, { digits: 0 })),
                 SERIES.map(([key, , words]) => h('td', { class: 'n' }, history[key][i] === null ? '–' : words(history[key][i]))))))));
+    }
+
+    groupsCard(groups) {
+        return h('section', { class: 'card', id: 'groups', 'aria-labelledby': 'groups-title' },
+            h('h2', { id: 'groups-title' }, 'Groups with the most parked messages'),
+            h('table', { class: 'list small', 'data-table': 'groups' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Group'),
+                h('th', { scope: 'col', class: 'n' }, 'Parked'), h('th', { scope: 'col', class: 'n' }, 'Messages'))),
+            h('tbody', {}, groups.map(one => h('tr', { key: one.name }, h('th', { scope: 'row' }, groupLink(this.name, one.name)),
+                h('td', { class: 'n', 'data-label': 'Parked' }, count(one.parked)),
+                h('td', { class: 'n', 'data-label': 'Messages' }, count(one.messages)))))));
     }
 
     consumersCard(q) {

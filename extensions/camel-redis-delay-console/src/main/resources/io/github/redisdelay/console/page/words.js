@@ -12,7 +12,7 @@ const STATES = {
     dead: ['✕', 'dead letters', 'No message is delayed or leased, but there are dead letters'],
     empty: ['–', 'empty', 'No message is delayed or leased']
 };
-const MESSAGE_STATES = { delayed: ['○', 'delayed'], leased: ['◐', 'leased'], dead: ['✕', 'dead'] };
+const MESSAGE_STATES = { delayed: ['○', 'delayed'], parked: ['‖', 'parked'], leased: ['◐', 'leased'], dead: ['✕', 'dead'] };
 const LEVELS = { error: ['▲', 'Error'], warning: ['!', 'Warning'], info: ['i', 'Note'] };
 const REASONS = {
     __proto__: null,
@@ -45,9 +45,10 @@ export function remark(level, ...content) {
 }
 
 export const address = (screen, values) => '#/' + screen + (values ? '?' + query(values) : '');
-export const queueLink = (queue, props) => h('a', { href: address('queue', { name: queue }), ...props }, name(queue));
+export const queueLink = (queue, props, text) => h('a', { href: address('queue', { name: queue }), ...props }, text || name(queue));
 /** A dead letter is shown as the message that it was; its own id, which ends with the time, is the title. */
-export const messageLink = (queue, id, as = id) => h('a', { href: address('message', { queue, id }), title: id }, name(as));
+export const messageLink = (queue, id, as = id, group = null) => h('a', { href: address('message', { queue, id, group }), title: id }, name(as));
+export const groupLink = (queue, group) => h('a', { href: address('queue', { name: queue, group }) }, name(group));
 
 const DEAD_LETTERS = /^\d[\d\s]* dead letters?/;
 export const isOfDead = text => DEAD_LETTERS.test(text);

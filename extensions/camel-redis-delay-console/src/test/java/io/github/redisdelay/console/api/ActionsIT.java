@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -55,7 +56,7 @@ class ActionsIT extends ApiIT {
     @Test
     void should_cancel_a_message_that_waits() {
         schedule(queue, "o-1", IN_AN_HOUR);
-        ActionResult result = api.cancel("orders", "o-1", "delayed", due("o-1"));
+        ActionResult result = api.cancel("orders", "o-1", null, "delayed", due("o-1"));
         assertThat(result.outcome()).isEqualTo("done");
         assertThat(result.text()).isEqualTo("o-1 was cancelled. It waited, and will not be delivered.");
         assertThat(get(queue.get("o-1"))).isEmpty();
@@ -66,7 +67,7 @@ class ActionsIT extends ApiIT {
         schedule(queue, "o-1", LONG_AGO);
         Queue<Delivery> held = hold(queue, "app-1", 1);
         await().until(() -> held.size() == 1);
-        ActionResult result = api.cancel("orders", "o-1", "leased", Times.of(1));
+        ActionResult result = api.cancel("orders", "o-1", null, "leased", Times.of(1));
         assertThat(result.outcome()).isEqualTo("done");
         assertThat(result.text()).startsWith("o-1 was cancelled while app-1 delivers it: that work goes on");
         assertThat(get(held.remove().settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.STALE_GONE);
@@ -78,15 +79,15 @@ class ActionsIT extends ApiIT {
         Instant seen = due("o-1");
         get(queue.reschedule("o-1", DueTime.after(Duration.ofHours(2))));
         ApiException moved =
-                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-1", "delayed", seen));
+                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-1", null, "delayed", seen));
         assertThat(moved.kind()).isEqualTo(Kind.CHANGED);
         assertThat(moved).hasMessageContaining("it waits, and is due at ");
         assertThat(((MessageViews.Message) moved.message()).due()).isEqualTo(due("o-1"));
-        ApiException state =
-                catchThrowableOfType(ApiException.class, () -> api.promote("orders", "o-1", "leased", due("o-1")));
+        ApiException state = catchThrowableOfType(
+                ApiException.class, () -> api.promote("orders", "o-1", null, "leased", due("o-1")));
         assertThat(state.kind()).isEqualTo(Kind.CHANGED);
         ApiException gone =
-                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-2", "delayed", seen));
+                catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-2", null, "delayed", seen));
         assertThat(gone.kind()).isEqualTo(Kind.CHANGED);
         assertThat(gone.message()).isNull();
         assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1);
@@ -96,7 +97,7 @@ class ActionsIT extends ApiIT {
     void should_end_a_schedule_unless_a_route_here_declares_it() {
         recur(queue, "poll", Map.of());
         ConsoleApi beside = consoleBeside("poll");
-        assertThatThrownBy(() -> beside.cancel("orders", "poll", "delayed", due("poll")))
+        assertThatThrownBy(() -> beside.cancel("orders", "poll", null, "delayed", due("poll")))
                 .isInstanceOf(ApiException.class)
                 .hasMessage("Schedule poll is declared by a route: pause the queue, or remove cron and every from the"
                         + " route. Nothing was changed.");
@@ -104,10 +105,10 @@ class ActionsIT extends ApiIT {
                 .extracting(message -> message.schedule().declaredBy())
                 .containsExactly("route");
         beside.close();
-        assertThat(api.cancel("orders", "poll", "delayed", due("poll")).text())
+        assertThat(api.cancel("orders", "poll", null, "delayed", due("poll")).text())
                 .isEqualTo("poll was ended: no run follows.");
         recur(queue, "poll", Map.of(ScheduleDeclaration.DECLARED, true));
-        assertThat(api.cancel("orders", "poll", "delayed", due("poll")).text())
+        assertThat(api.cancel("orders", "poll", null, "delayed", due("poll")).text())
                 .isEqualTo("poll was ended. Where the route that declared it still runs, it is back within a minute.");
         assertThat(get(queue.get("poll"))).isEmpty();
     }
@@ -115,11 +116,11 @@ class ActionsIT extends ApiIT {
     @Test
     void should_end_a_schedule_that_runs() {
         recur(queue, "poll", Map.of());
-        assertThat(api.promote("orders", "poll", "delayed", due("poll")).text())
+        assertThat(api.promote("orders", "poll", null, "delayed", due("poll")).text())
                 .startsWith("poll runs now, and its rule goes on from now");
         Queue<Delivery> held = hold(queue, "app-1", 1);
         await().until(() -> held.size() == 1);
-        assertThat(api.cancel("orders", "poll", "leased", due("poll")).text())
+        assertThat(api.cancel("orders", "poll", null, "leased", due("poll")).text())
                 .isEqualTo("poll was ended: no run follows. The run that app-1 has begun goes on.");
         assertThat(get(queue.get("poll"))).isEmpty();
     }
@@ -143,11 +144,11 @@ class ActionsIT extends ApiIT {
     @Test
     void should_promote_and_say_whether_somebody_will_take_it() {
         schedule(queue, "o-1", IN_AN_HOUR);
-        assertThat(api.promote("orders", "o-1", "delayed", due("o-1")).text())
+        assertThat(api.promote("orders", "o-1", null, "delayed", due("o-1")).text())
                 .isEqualTo("o-1 is due now; no consumer is there, so it is not delivered.");
         assertThat(get(queue.admin().stats()).overdue()).isEqualTo(1);
         get(queue.admin().pause());
-        ActionResult again = api.promote("orders", "o-1", "delayed", due("o-1"));
+        ActionResult again = api.promote("orders", "o-1", null, "delayed", due("o-1"));
         assertThat(again.outcome()).isEqualTo("nothing");
     }
 
@@ -155,17 +156,17 @@ class ActionsIT extends ApiIT {
     void should_move_a_message_to_a_time_or_a_delay() {
         schedule(queue, "o-1", IN_AN_HOUR);
         Instant to = Instant.parse("2099-01-31T10:15:00.123456Z");
-        assertThat(api.reschedule("orders", "o-1", "delayed", due("o-1"), to, null)
+        assertThat(api.reschedule("orders", "o-1", null, "delayed", due("o-1"), to, null)
                         .text())
                 .isEqualTo("o-1 is due at 2099-01-31T10:15:00Z now.");
         assertThat(due("o-1")).isEqualTo(to);
         long now = get(queue.admin().stats()).timeMicros();
-        api.reschedule("orders", "o-1", "delayed", due("o-1"), null, 600_000_000L);
+        api.reschedule("orders", "o-1", null, "delayed", due("o-1"), null, 600_000_000L);
         assertThat(due("o-1")).isBetween(Times.of(now + 600_000_000L), Times.of(now + 620_000_000L));
-        assertThatThrownBy(() -> api.reschedule("orders", "o-1", "delayed", due("o-1"), null, -1L))
+        assertThatThrownBy(() -> api.reschedule("orders", "o-1", null, "delayed", due("o-1"), null, -1L))
                 .hasMessageContaining("'inMicros' is '-1'");
         assertThatThrownBy(() -> api.reschedule(
-                        "orders", "o-1", "delayed", due("o-1"), Instant.parse("3000-01-01T00:00:00Z"), null))
+                        "orders", "o-1", null, "delayed", due("o-1"), Instant.parse("3000-01-01T00:00:00Z"), null))
                 .hasMessageContaining("'to' is '3000-01-01T00:00:00Z': it has to be from 1970-01-01 to 2255-06-05");
     }
 
@@ -175,13 +176,13 @@ class ActionsIT extends ApiIT {
         List.of("o-1", "o-2", "o-3").forEach(id -> failures.put(id, failure("x.Y", "r", "failed")));
         bury(queue, failures);
         List<String> dead = dead();
-        assertThat(api.redrive("orders", dead.get(0)).outcome()).isEqualTo("done");
+        assertThat(api.redrive("orders", dead.get(0), null).outcome()).isEqualTo("done");
         assertThat(get(queue.get("o-1"))).isPresent();
-        assertThat(api.redrive("orders", dead.get(0)).outcome()).isEqualTo("nothing");
+        assertThat(api.redrive("orders", dead.get(0), null).outcome()).isEqualTo("nothing");
         schedule(queue, "o-2", IN_AN_HOUR);
-        assertThat(api.redrive("orders", dead.get(1)).outcome()).isEqualTo("duplicate");
-        assertThat(api.purge("orders", dead.get(2)).outcome()).isEqualTo("done");
-        assertThat(api.purge("orders", dead.get(2)).outcome()).isEqualTo("nothing");
+        assertThat(api.redrive("orders", dead.get(1), null).outcome()).isEqualTo("duplicate");
+        assertThat(api.purge("orders", dead.get(2), null).outcome()).isEqualTo("done");
+        assertThat(api.purge("orders", dead.get(2), null).outcome()).isEqualTo("nothing");
         assertThat(dead()).containsExactly(dead.get(1));
     }
 
@@ -196,6 +197,39 @@ class ActionsIT extends ApiIT {
                 .isEqualTo("The pause has ended: 1 message that is due can be delivered now.");
         assertThat(api.resume("orders").outcome()).isEqualTo("nothing");
         assertThat(get(queue.admin().stats()).paused()).isFalse();
+    }
+
+    @Test
+    void should_show_and_change_one_group_of_a_queue_with_partitions() {
+        DelayQueue wide = client.queue("wide", 4);
+        for (int i = 0; i < 5; i++) {
+            get(wide.schedule(message("g" + i, LONG_AGO, "x", Map.of()).withGroup("acme")));
+        }
+        assertThat(api.messages("wide", "acme", null, 3L).messages())
+                .extracting(MessageViews.Message::id)
+                .containsExactly("g0", "g1", "g2");
+        MessageViews.Found third = api.message("wide", "g2", "acme");
+        assertThat(third.group().first().id()).isEqualTo("g0");
+        assertThat(third.group())
+                .usingRecursiveComparison()
+                .ignoringFields("first")
+                .isEqualTo(new MessageViews.GroupView("acme", 5, 4, 1, 2, null));
+        assertThat(api.body("wide", "g2", "acme")).isNotEmpty();
+        long found = Stream.of("g0", "g1", "g2", "g3", "g4")
+                .filter(id -> wide.get(id).join().isPresent())
+                .count();
+        assertThat(found).as("by their ids alone").isLessThan(5);
+        assertThat(api.cancel("wide", "g1", "acme", "delayed", Times.of(1)).outcome())
+                .isEqualTo("done");
+        assertThat(ended(api.rescheduleGroup("wide", "acme", null, 3_600_000_000L))
+                        .result())
+                .isEqualTo("4 messages were moved.");
+        assertThat(ended(api.promoteGroup("wide", "acme")).done()).isEqualTo(4);
+        assertThatThrownBy(() -> api.cancelGroup("wide", "acme", "wide", false))
+                .hasMessageContaining("'confirm' has to be the group's name");
+        assertThatThrownBy(() -> api.promoteGroup("wide", "")).hasMessageContaining("'group': group '' has 0 bytes");
+        assertThat(ended(api.cancelGroup("wide", "acme", "acme", false)).done()).isEqualTo(4);
+        assertThat(api.messages("wide", "acme", null, null).messages()).isEmpty();
     }
 
     @Test
@@ -233,7 +267,7 @@ class ActionsIT extends ApiIT {
         List.of("a0", "a1", "a2").forEach(id -> failures.put(id, failure("x.A", "r", "failed")));
         bury(queue, failures);
         DeadLetters.Cause seen = api.failures("orders", null).causes().get(0);
-        api.purge("orders", dead().get(0));
+        api.purge("orders", dead().get(0), null);
         bury(queue, Map.of("a3", failure("x.A", "r", "failed")));
         api.forget("orders");
         assertThat(api.failures("orders", null).causes().get(0).cause()).isEqualTo(seen.cause());
@@ -250,7 +284,7 @@ class ActionsIT extends ApiIT {
         redis.client().getKeys().delete(consumers);
         redis.client().getBucket(consumers).set("which figures need, and the change does not");
         assertThatThrownBy(() -> get(queue.admin().stats())).hasMessageContaining("WRONGTYPE");
-        ActionResult result = api.redrive("orders", letter);
+        ActionResult result = api.redrive("orders", letter, null);
         assertThat(result.outcome()).isEqualTo("done");
         assertThat(result.text()).endsWith("its attempts begin anew.");
     }

@@ -155,7 +155,7 @@ class DirectoryIT extends ApiIT {
                         .allSatisfy(finding -> assertThat(finding.text())
                                 .doesNotContain("queue '")
                                 .endsWith("other queues, too)"));
-                ApiException error = catchThrowableOfType(ApiException.class, () -> console.message("q1", "m"));
+                ApiException error = catchThrowableOfType(ApiException.class, () -> console.message("q1", "m", null));
                 assertThat(error.kind()).isEqualTo(Kind.UNREACHABLE);
                 assertThat(console.me(ANYBODY).time()).isNull();
                 server.start();

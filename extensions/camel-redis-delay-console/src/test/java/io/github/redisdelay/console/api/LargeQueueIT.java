@@ -118,7 +118,7 @@ class LargeQueueIT {
         Instant middle = Instant.now().plus(Duration.ofDays(15));
         views.put("messages, 256 from a time", () -> api.messages("orders", "delayed", middle, false, null, 256L));
         views.put("messages, the newest 256", () -> api.messages("orders", "delayed", null, true, null, 256L));
-        views.put("message", () -> api.message("orders", "m" + MESSAGES / 2));
+        views.put("message", () -> api.message("orders", "m" + MESSAGES / 2, null));
         views.put("failures, the newest 10 000", () -> api.failures("orders", null));
         StringBuilder table = new StringBuilder("\n| call | median | slowest | Redis |\n|---|---|---|---|\n");
         views.forEach((name, view) -> {

@@ -46,7 +46,8 @@ class MessageViewsIT extends ApiIT {
     }
 
     private ContentView.Shown shown(String id) {
-        return (ContentView.Shown) api.message("orders", id).messages().get(0).second();
+        return (ContentView.Shown)
+                api.message("orders", id, null).messages().get(0).second();
     }
 
     private ContentView.Shown shown(Object body, String contentType) {
@@ -85,7 +86,7 @@ class MessageViewsIT extends ApiIT {
 
     private MessageViews.ScheduleRow scheduleOf(String id) {
         return ((MessageViews.Message)
-                        api.message("orders", id).messages().get(0).first())
+                        api.message("orders", id, null).messages().get(0).first())
                 .schedule();
     }
 
@@ -131,7 +132,7 @@ class MessageViewsIT extends ApiIT {
     @Test
     void should_find_a_message_in_each_state() {
         schedule(queue, "waits", IN_AN_HOUR);
-        MessageViews.Found found = api.message("orders", "waits");
+        MessageViews.Found found = api.message("orders", "waits", null);
         MessageViews.Message waits =
                 (MessageViews.Message) found.messages().get(0).first();
         assertThat(waits.state()).isEqualTo("delayed");
@@ -143,7 +144,7 @@ class MessageViewsIT extends ApiIT {
         Map<String, FailureRecord> failures = new LinkedHashMap<>();
         failures.put("dead", failure("java.net.ConnectException", "send", "failed"));
         bury(queue, failures);
-        MessageViews.Found letters = api.message("orders", "dead");
+        MessageViews.Found letters = api.message("orders", "dead", null);
         MessageViews.Message dead =
                 (MessageViews.Message) letters.messages().get(0).first();
         assertThat(dead)
@@ -156,13 +157,14 @@ class MessageViewsIT extends ApiIT {
         assertThat(dead.deadAt()).isEqualTo(dead.due());
         assertThat(dead.failure().exception()).isEqualTo("java.net.ConnectException");
         assertThat(letters.deadLetters()).containsExactly(dead.id());
-        assertThat(api.message("orders", dead.id()).messages().get(0).first()).isEqualTo(dead);
+        assertThat(api.message("orders", dead.id(), null).messages().get(0).first())
+                .isEqualTo(dead);
 
         schedule(queue, "works", LONG_AGO);
         Queue<Delivery> held = hold(queue, "app-1", 1);
         await().until(() -> held.size() == 1);
         MessageViews.Message works = (MessageViews.Message)
-                api.message("orders", "works").messages().get(0).first();
+                api.message("orders", "works", null).messages().get(0).first();
         assertThat(works.state()).isEqualTo("leased");
         assertThat(works.leaseOwner()).isEqualTo("app-1");
         assertThat(works.leaseEnd()).isAfter(found.time());
@@ -170,7 +172,8 @@ class MessageViewsIT extends ApiIT {
         await().untilAsserted(() -> {
             List<MessageViews.Message> working =
                     api.messages("orders", "leased", null, false, null, null).messages();
-            assertThat(api.message("orders", "works").messages().get(0).first()).isEqualTo(working.get(0));
+            assertThat(api.message("orders", "works", null).messages().get(0).first())
+                    .isEqualTo(working.get(0));
             assertThat(working).hasSize(1);
         });
         assertThat(api.messages("orders", "dead", null, true, null, null).messages())
@@ -185,7 +188,7 @@ class MessageViewsIT extends ApiIT {
             bury(queue, failures);
         }
         schedule(queue, "again", IN_AN_HOUR);
-        MessageViews.Found found = api.message("orders", "again");
+        MessageViews.Found found = api.message("orders", "again", null);
         assertThat(found.messages()).hasSize(2);
         assertThat(found.deadLetters()).hasSize(3);
         MessageViews.Message newest =
@@ -200,17 +203,17 @@ class MessageViewsIT extends ApiIT {
                 "a/b?c#d%e\"f<g>&h", "😀 ü \u2028", "x".repeat(256), "a@123", "' or 1=1", "..", "a b+c", "%2f")) {
             schedule(queue, id, IN_AN_HOUR);
             MessageViews.Message found = (MessageViews.Message)
-                    api.message("orders", id).messages().get(0).first();
+                    api.message("orders", id, null).messages().get(0).first();
             assertThat(found.id()).isEqualTo(id);
-            assertThat(api.cancel("orders", id, "delayed", found.due()).outcome())
+            assertThat(api.cancel("orders", id, null, "delayed", found.due()).outcome())
                     .isEqualTo("done");
         }
         for (String id : List.of("", "a\nb", "x".repeat(300), "\ud800")) {
-            assertThatThrownBy(() -> api.message("orders", id))
+            assertThatThrownBy(() -> api.message("orders", id, null))
                     .isInstanceOf(ApiException.class)
                     .hasMessageStartingWith("Parameter 'id': message id '");
         }
-        assertThatThrownBy(() -> api.message("orders", "nobody"))
+        assertThatThrownBy(() -> api.message("orders", "nobody", null))
                 .hasMessage("queue 'orders' has no message 'nobody': it was delivered or removed, or was never there");
     }
 
@@ -271,7 +274,7 @@ class MessageViewsIT extends ApiIT {
         assertThat(body.text()).isNull();
         assertThat(HexFormat.of().parseHex(body.hex())).hasSize(ContentView.MOST_BODY);
         get(queue.schedule(ScheduleRequest.of("large", Envelope.of(bytes).encode(), IN_AN_HOUR)));
-        assertThat(api.body("orders", "large")).isEqualTo(bytes);
+        assertThat(api.body("orders", "large", null)).isEqualTo(bytes);
     }
 
     @Test
@@ -329,11 +332,13 @@ class MessageViewsIT extends ApiIT {
     void should_show_no_body_where_bodies_are_off_and_only_what_the_redactor_leaves() {
         get(queue.schedule(message("m", IN_AN_HOUR, "card 4111", Map.of("iban", "DE1", "b", "2"))));
         try (ConsoleApi silent = console(options(false, null))) {
-            ContentView.Body body = ((ContentView.Shown)
-                            silent.message("orders", "m").messages().get(0).second())
+            ContentView.Body body = ((ContentView.Shown) silent.message("orders", "m", null)
+                            .messages()
+                            .get(0)
+                            .second())
                     .body();
             assertThat(body).isEqualTo(new ContentView.Body(false, "text", 9, false, null, null));
-            assertThatThrownBy(() -> silent.body("orders", "m")).hasMessage("This console shows no bodies.");
+            assertThatThrownBy(() -> silent.body("orders", "m", null)).hasMessage("This console shows no bodies.");
         }
         ConsoleOptions redacting = options(
                 true,
@@ -343,10 +348,10 @@ class MessageViewsIT extends ApiIT {
                         content.body().toString().replaceAll("[0-9]", "*")));
         try (ConsoleApi redacted = console(redacting)) {
             ContentView.Shown shown = (ContentView.Shown)
-                    redacted.message("orders", "m").messages().get(0).second();
+                    redacted.message("orders", "m", null).messages().get(0).second();
             assertThat(shown.body().text()).isEqualTo("card ****");
             assertThat(shown.headers()).extracting(ContentView.Header::name).containsExactly("b");
-            assertThat(redacted.body("orders", "m"))
+            assertThat(redacted.body("orders", "m", null))
                     .asString(StandardCharsets.UTF_8)
                     .isEqualTo("card ****");
         }
@@ -355,7 +360,7 @@ class MessageViewsIT extends ApiIT {
         });
         try (ConsoleApi broken = console(failing)) {
             ContentView.Shown shown = (ContentView.Shown)
-                    broken.message("orders", "m").messages().get(0).second();
+                    broken.message("orders", "m", null).messages().get(0).second();
             assertThat(shown.body().text()).isNull();
             assertThat(shown.headers()).isEmpty();
         }

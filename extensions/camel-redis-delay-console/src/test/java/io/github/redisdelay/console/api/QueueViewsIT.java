@@ -196,7 +196,7 @@ class QueueViewsIT extends ApiIT {
         assertThat(row.delayed()).isEqualTo(40);
         assertThat(api.messages("wide", "delayed", null, false, null, 256L).messages())
                 .hasSize(40);
-        assertThat(api.message("wide", "m7").messages()).hasSize(1);
+        assertThat(api.message("wide", "m7", null).messages()).hasSize(1);
     }
 
     @Test

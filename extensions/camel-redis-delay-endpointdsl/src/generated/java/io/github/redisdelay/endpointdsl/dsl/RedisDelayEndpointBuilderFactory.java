@@ -188,6 +188,25 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The group of messages, 1 to 200 bytes without control characters.
+         * Only as many of a group are delivered at a time as the consumer's
+         * groupConcurrency says. Other operations than schedule are about the
+         * messages of this group. The header CamelRedisDelayGroup wins over it.
+         * A consumer has it with every or cron only: the group of the schedule
+         * that it declares. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param group the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder group(String group) {
+            doSetProperty("group", group);
+            return this;
+        }
+        /**
          * The options of an import from a delayed queue of Redisson
          * (RDelayedQueue), such as import.from: by the operation import, or by
          * a consumer while it runs. The artifact camel-redis-delay-import has
@@ -1296,6 +1315,25 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The group of messages, 1 to 200 bytes without control characters.
+         * Only as many of a group are delivered at a time as the consumer's
+         * groupConcurrency says. Other operations than schedule are about the
+         * messages of this group. The header CamelRedisDelayGroup wins over it.
+         * A consumer has it with every or cron only: the group of the schedule
+         * that it declares. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param group the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointProducerBuilder group(String group) {
+            doSetProperty("group", group);
+            return this;
+        }
+        /**
          * The options of an import from a delayed queue of Redisson
          * (RDelayedQueue), such as import.from: by the operation import, or by
          * a consumer while it runs. The artifact camel-redis-delay-import has
@@ -1512,24 +1550,6 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointProducerBuilder deliverAt(String deliverAt) {
             doSetProperty("deliverAt", deliverAt);
-            return this;
-        }
-        /**
-         * The group of messages, 1 to 200 bytes without control characters.
-         * Only as many of a group are delivered at a time as the consumer's
-         * groupConcurrency says. Other operations than schedule are about the
-         * messages of this group. The header CamelRedisDelayGroup wins over it.
-         * Set on an endpoint only.
-         * 
-         * The option is a: <code>java.lang.String</code> type.
-         * 
-         * Group: producer
-         * 
-         * @param group the value to set
-         * @return the dsl builder
-         */
-        default RedisDelayEndpointProducerBuilder group(String group) {
-            doSetProperty("group", group);
             return this;
         }
         /**
@@ -2397,6 +2417,25 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The group of messages, 1 to 200 bytes without control characters.
+         * Only as many of a group are delivered at a time as the consumer's
+         * groupConcurrency says. Other operations than schedule are about the
+         * messages of this group. The header CamelRedisDelayGroup wins over it.
+         * A consumer has it with every or cron only: the group of the schedule
+         * that it declares. Set on an endpoint only.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: common
+         * 
+         * @param group the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointBuilder group(String group) {
+            doSetProperty("group", group);
+            return this;
+        }
+        /**
          * The options of an import from a delayed queue of Redisson
          * (RDelayedQueue), such as import.from: by the operation import, or by
          * a consumer while it runs. The artifact camel-redis-delay-import has
@@ -2979,8 +3018,10 @@ public interface RedisDelayEndpointBuilderFactory {
          * The group of the message to schedule, 1 to 200 bytes without control
          * characters: a String, a number or a UUID. The operations get, list,
          * stats, cancel, reschedule, promote, redrive and purge are about the
-         * messages of this group. Wins over the option group. Removed after it
-         * was done.
+         * messages of this group. In a queue with partitions, a message with a
+         * group is found by its id and this header only. Wins over the option
+         * group. A delivery that is scheduled anew keeps its group without it.
+         * Removed after it was done.
          * 
          * The option is a: {@code String} type.
          * 
