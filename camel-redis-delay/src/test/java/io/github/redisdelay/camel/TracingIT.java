@@ -83,7 +83,10 @@ class TracingIT extends ConsumerSideIT {
                 });
             }
         });
-        send("direct:in", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "order-1", "Color", "red"));
+        send(
+                "direct:in",
+                "x",
+                Map.of(RedisDelayConstants.SCHEDULE_ID, "order-1", RedisDelayConstants.GROUP, "acme", "Color", "red"));
         await().untilAsserted(() -> assertThat(spans("EVENT_RECEIVED")).hasSize(2));
 
         SpanData sent = spans("EVENT_SENT").get(0);
@@ -98,6 +101,7 @@ class TracingIT extends ConsumerSideIT {
             assertThat(text(span, "messaging.system")).isEqualTo("redis-delay");
             assertThat(text(span, "messaging.destination.name")).isEqualTo(queue);
             assertThat(text(span, "messaging.message.id")).isEqualTo("order-1");
+            assertThat(text(span, "messaging.redis_delay.message.group")).isEqualTo("acme");
             assertThat(text(span, "server.address")).isEqualTo(redis.address());
         });
     }

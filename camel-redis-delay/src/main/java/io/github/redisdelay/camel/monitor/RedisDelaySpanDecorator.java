@@ -17,6 +17,7 @@ import org.apache.camel.telemetry.decorators.AbstractMessagingSpanDecorator;
 public class RedisDelaySpanDecorator extends AbstractMessagingSpanDecorator {
 
     private static final String SYSTEM = "messaging.system";
+    private static final String MESSAGE_GROUP = "messaging.redis_delay.message.group";
     private static final String SCHEME = "redis-delay";
 
     @Override
@@ -33,13 +34,20 @@ public class RedisDelaySpanDecorator extends AbstractMessagingSpanDecorator {
     public void beforeTracingEvent(Span span, Exchange exchange, Endpoint endpoint) {
         super.beforeTracingEvent(span, exchange, endpoint);
         span.setTag(SYSTEM, SCHEME);
-        Object id = exchange.getMessage().getHeader(RedisDelayConstants.SCHEDULE_ID);
-        // A route that sends still has the id of what it has received among its headers.
-        if (id == null && endpoint == exchange.getFromEndpoint()) {
-            id = exchange.getMessage().getHeader(RedisDelayConstants.MESSAGE_ID);
-        }
-        if (id instanceof String text) {
-            span.setTag(TagConstants.MESSAGE_ID, text);
+        // A route that sends still has what it has received among its headers.
+        boolean received = endpoint == exchange.getFromEndpoint();
+        String id = RedisDelayConstants.SCHEDULE_ID;
+        tag(span, TagConstants.MESSAGE_ID, exchange, id, received ? RedisDelayConstants.MESSAGE_ID : id);
+        String group = RedisDelayConstants.GROUP;
+        tag(span, MESSAGE_GROUP, exchange, group, received ? RedisDelayConstants.MESSAGE_GROUP : group);
+    }
+
+    /** Tags a span with one of two headers, if it is there. */
+    private static void tag(Span span, String tag, Exchange exchange, String header, String otherwise) {
+        Object value =
+                exchange.getMessage().getHeader(header, exchange.getMessage().getHeader(otherwise));
+        if (value instanceof String text) {
+            span.setTag(tag, text);
         }
     }
 

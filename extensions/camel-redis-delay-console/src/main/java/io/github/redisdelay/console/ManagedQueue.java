@@ -28,6 +28,7 @@ import org.slf4j.LoggerFactory;
 @ManagedResource(description = "Managed Redis Delay Queue")
 public final class ManagedQueue {
 
+    private static final String ONLY = "; in a queue with partitions, not one with a group";
     private static final Logger LOG = LoggerFactory.getLogger(ManagedQueue.class);
 
     private final RedisDelayEndpoint endpoint;
@@ -146,7 +147,7 @@ public final class ManagedQueue {
                 }));
     }
 
-    @ManagedOperation(description = "Makes the delayed message with this id due now")
+    @ManagedOperation(description = "Makes the delayed message with this id due now" + ONLY)
     public String promote(String id) {
         ChangeResult found = ask("message '" + id + "' could not be promoted", waiting -> waiting.promote(id)
                 .result());
@@ -158,7 +159,7 @@ public final class ManagedQueue {
         };
     }
 
-    @ManagedOperation(description = "Cancels the message with this id, also while it is leased")
+    @ManagedOperation(description = "Cancels the message with this id, also while it is leased" + ONLY)
     public String cancel(String id) {
         if (!isDeadLetters() && endpoint.declares(id)) {
             return "it is declared by a route: pause the queue, or remove cron and every from the route";

@@ -47,6 +47,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String every;
 
     /**
+     * The group of messages, 1 to 200 bytes without control characters. Only as many of a group are delivered at a time as the consumer's groupConcurrency says. Other operations than schedule are about the messages of this group. The header CamelRedisDelayGroup wins over it. A consumer has it with every or cron only: the group of the schedule that it declares. Set on an endpoint only.
+     */
+    private String group;
+
+    /**
      * The options of an import from a delayed queue of Redisson (RDelayedQueue), such as import.from: by the operation import, or by a consumer while it runs. The artifact camel-redis-delay-import has to be on the class path; its page lists them. This is a multi-value option with prefix: import.
      */
     private Map<String, Object> importOptions;
@@ -195,11 +200,6 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
      * The time to deliver messages at: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than 100000000000 look like seconds and are an error. A time in the past means now. Must not be combined with delay; the headers CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over it.
      */
     private String deliverAt;
-
-    /**
-     * The group of messages, 1 to 200 bytes without control characters. Only as many of a group are delivered at a time as the consumer's groupConcurrency says. Other operations than schedule are about the messages of this group. The header CamelRedisDelayGroup wins over it. Set on an endpoint only.
-     */
-    private String group;
 
     /**
      * Whether the producer should be started lazy (on the first message). By starting lazy you can use this to allow CamelContext and routes to startup in situations where a producer may otherwise fail during starting and cause the route to fail being started. By deferring this startup to be lazy then the startup failure can be handled during routing messages via Camel's routing error handlers. Beware that when the first message is processed then creating and starting the producer may take a little time and prolong the total processing time of the processing.
@@ -400,6 +400,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setEvery(String every) {
         this.every = every;
+    }
+
+    public String getGroup() {
+        return group;
+    }
+
+    public void setGroup(String group) {
+        this.group = group;
     }
 
     public Map<String, Object> getImportOptions() {
@@ -640,14 +648,6 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setDeliverAt(String deliverAt) {
         this.deliverAt = deliverAt;
-    }
-
-    public String getGroup() {
-        return group;
-    }
-
-    public void setGroup(String group) {
-        this.group = group;
     }
 
     public Boolean getLazyStartProducer() {

@@ -274,22 +274,24 @@ public final class ConsoleApi implements AutoCloseable {
 
     /** Begins to make all messages of a group due now. */
     public Jobs.View promoteGroup(String queue, String group) {
+        String named = group(group);
         return jobs.ofGroup(
                 directory.queue(queue),
                 ConsoleAction.PROMOTE,
                 "promote",
-                asked -> asked.group(group(group)).promoteAll(false),
+                asked -> asked.group(named).promoteAll(false),
                 "made due now");
     }
 
     /** Begins to move all messages of a group to another time, as {@link #reschedule}. */
     public Jobs.View rescheduleGroup(String queue, String group, Instant to, Long inMicros) {
         DueTime moved = moved(to, inMicros);
+        String named = group(group);
         return jobs.ofGroup(
                 directory.queue(queue),
                 ConsoleAction.RESCHEDULE,
                 "reschedule",
-                asked -> asked.group(group(group)).rescheduleAll(moved),
+                asked -> asked.group(named).rescheduleAll(moved),
                 "moved");
     }
 
