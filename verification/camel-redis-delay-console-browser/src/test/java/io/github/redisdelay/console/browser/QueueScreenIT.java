@@ -114,6 +114,34 @@ class QueueScreenIT extends PageIT {
     }
 
     @Test
+    void should_lead_from_the_groups_to_a_parked_message_and_cancel_its_group() {
+        planted.wait(
+                "orders", 3, i -> Planted.message("g" + i, new DueTime(false, i + 1L), "body", "text/plain", Map.of())
+                        .withGroup("acme & sons"));
+        planted.waits("orders", "other", Planted.IN_AN_HOUR);
+        show("#/queue?name=orders");
+        browser.see("[data-table=groups]", "acme & sons");
+        browser.click("[data-table=groups] a");
+        browser.see("#messages [data-table=group] tr[data-id=g0]", "delayed");
+        browser.see("#messages tr[data-id=g2]", "parked");
+        browser.click("#messages tr[data-id=g2] a");
+        browser.see("[data-screen=message] .badge", "parked");
+        browser.see("#remarks", "2 of its 3 messages come first, and 1 is delivered at a time");
+        browser.see("#remarks", "The first one is g0");
+        browser.click("[data-figure=group] a");
+        browser.click("[data-group=cancelAll]");
+        browser.click("dialog input[name=confirm]");
+        browser.type("acme & sons");
+        browser.key("Enter");
+        browser.seeNo("dialog");
+        browser.see("#messages [data-empty]", "The group has no message");
+        assertThat(planted.stats("orders").delayed()).isOne();
+        browser.click("#messages [data-filter=clear]");
+        browser.see("#messages tr[data-id=other]");
+        assertNoComplaints();
+    }
+
+    @Test
     void should_ask_for_the_queue_before_all_is_cancelled() {
         planted.waits("orders", "o1", Planted.IN_AN_HOUR);
         show("#/queue?name=orders");
