@@ -56,7 +56,7 @@ public final class History implements AutoCloseable {
     public enum What {
         /**
          * A schedule call is about to be made; {@code due} is the earliest due time that it can have by this clock; in the detail
-         * the message's time to live in microseconds, if it has one.
+         * the message's time to live in microseconds, if it has one; the reason is its group.
          */
         SCHEDULING,
         /** Redis confirmed a schedule call; {@code due} by its clock, the outcome in the detail. */
@@ -294,14 +294,20 @@ public final class History implements AutoCloseable {
     }
 
     public void scheduling(String id, long delayMicros) {
-        scheduling(id, delayMicros, null);
+        scheduling(id, delayMicros, null, null);
     }
 
-    /** @param timeToLive null for ever */
-    public void scheduling(String id, long delayMicros, Duration timeToLive) {
+    /**
+     * The same with all that the judges ask for.
+     *
+     * @param timeToLive null for ever
+     * @param group null if it has none
+     */
+    public void scheduling(String id, long delayMicros, Duration timeToLive, String group) {
         long now = now();
         String terms = timeToLive == null ? "" : Long.toString(timeToLive.toNanos() / 1000);
-        add(event(now, What.SCHEDULING, id, "", now + delayMicros, terms));
+        String its = group == null ? "" : group;
+        add(new Event(now, source, What.SCHEDULING, id, "", now + delayMicros, 0, 0, its, terms));
     }
 
     public void scheduled(String id, ScheduleResult result) {

@@ -80,7 +80,10 @@ public final class HistoryChecker {
         UNWORKED,
         EXPIRY,
         PRIORITY,
-        LEFTOVER
+        LEFTOVER,
+        OVERLAP,
+        ORDER,
+        STANDSTILL
     }
 
     /** Something wrong: the rule, the message, and what happened to it. */
@@ -628,6 +631,9 @@ public final class HistoryChecker {
                     } else {
                         failures.put(event.claim(), event);
                     }
+                }
+                case MOVING, MOVED -> {
+                    // Never to an earlier time.
                 }
                 default -> throw new IllegalArgumentException("not about a message: " + event);
             }

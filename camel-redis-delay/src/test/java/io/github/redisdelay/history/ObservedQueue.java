@@ -103,7 +103,7 @@ public final class ObservedQueue implements InvocationHandler {
             sent.outcome().thenAccept(result -> history.declared(call, result));
             return sent;
         }
-        history.scheduling(id, delayMicros(request.due(), history.now()), timeToLive(request));
+        history.scheduling(id, delayMicros(request.due(), history.now()), timeToLive(request), request.group());
         Submission<ScheduleResult> sent = queue.schedule(request);
         sent.result().whenComplete((result, error) -> {
             if (error == null) {

@@ -48,7 +48,7 @@ public final class ServerClock {
     public List<Event> inMachineTime(Collection<Event> events) {
         return events.stream()
                 .map(event -> switch (event.what()) {
-                    case SCHEDULED -> shifted(event, nearest(event.due(), event.micros()));
+                    case SCHEDULED, MOVED -> shifted(event, nearest(event.due(), event.micros()));
                     case DELIVERED -> shifted(event, nearest(event.claimed(), event.micros()));
                     default -> event;
                 })
