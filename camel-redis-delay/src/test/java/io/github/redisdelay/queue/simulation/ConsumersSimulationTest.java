@@ -101,6 +101,9 @@ class ConsumersSimulationTest {
         /** Whether consumers with batches are beside those without. */
         final boolean batches;
 
+        /** How many groups messages have; 0 for none. Never beside batches. */
+        final int groups;
+
         /** For how long a message may wait for others. */
         long batchNanos;
 
@@ -119,6 +122,9 @@ class ConsumersSimulationTest {
                     probability -> faults == Faults.ALL && !over && random.nextDouble() < probability);
             this.leaseMicros = random.nextBoolean() ? 30_000_000 : 5_000_000;
             this.batches = random.nextBoolean();
+            this.groups = batches || random.nextBoolean() ? 0 : 1 + random.nextInt(30);
+            queue.limit = 1 + random.nextInt(3);
+            queue.strict = random.nextBoolean();
         }
 
         void run() {
@@ -138,7 +144,8 @@ class ConsumersSimulationTest {
                 at = i > 0 && random.nextBoolean()
                         ? at + TimeUnit.MICROSECONDS.toNanos(random.nextInt(8_000))
                         : (long) (random.nextDouble() * spread);
-                timers.schedule(at, () -> queue.schedule(id, delay));
+                String group = groups == 0 || random.nextInt(5) == 0 ? null : "g" + random.nextInt(groups);
+                timers.schedule(at, () -> queue.schedule(id, group, delay));
             }
             if (faults != Faults.NONE) {
                 for (int i = random.nextInt(6); i > 0; i--) {
@@ -261,6 +268,9 @@ class ConsumersSimulationTest {
             }
             suspicious.forEach((node, now) -> node.roomSince = now);
             for (SimulatedQueue.Message message : queue.pending.values()) {
+                if (queue.isParked(message)) {
+                    continue;
+                }
                 long since = message.leased ? message.leaseEnds : message.availableSince;
                 long waitsNanos = (queue.micros() - since) * 1_000;
                 for (SimulatedConsumer node : nodes) {

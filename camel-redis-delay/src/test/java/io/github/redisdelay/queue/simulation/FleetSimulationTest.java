@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.fake.FakeTimers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -67,16 +68,26 @@ class FleetSimulationTest {
         }
     }
 
+    /** The groups of the messages. Then some messages fail, and who is killed has worked on some. */
+    private record Groups(int count, int limit, boolean strict) {}
+
     private Figures run(int consumers, Load load) {
-        return run(consumers, load, null);
+        return run(consumers, load, null, null);
     }
 
-    /** @param batch what every second consumer has; null if none has */
-    private Figures run(int consumers, Load load, ConsumerOptions.Batch batch) {
+    /**
+     * @param batch what every second consumer has; null if none has
+     * @param groups null for none. With them a message is late from the time when its group has a place for it
+     */
+    private Figures run(int consumers, Load load, ConsumerOptions.Batch batch, Groups groups) {
         FakeTimers timers = new FakeTimers();
         Random random = new Random(seed);
         SimulatedQueue queue = new SimulatedQueue(
                 timers, random, () -> TimeUnit.MICROSECONDS.toNanos(50 + random.nextInt(250)), probability -> false);
+        if (groups != null) {
+            queue.limit = groups.limit;
+            queue.strict = groups.strict;
+        }
         List<SimulatedConsumer> fleet = new ArrayList<>();
         ConsumerOptions options = ConsumerOptions.DEFAULTS.withConcurrentConsumers(load.slots);
         int messages = messages(load.rate);
@@ -86,9 +97,12 @@ class FleetSimulationTest {
             ConsumerOptions its = options.withBatch(fleet.size() % 2 == 0 ? batch : null);
             SimulatedConsumer consumer = new SimulatedConsumer(queue, fleet.size(), its, delivery -> {
                 if (delivery.attempt() == 1) { // a repeat is late by the lease of one who was killed
-                    late[deliveries[0]++] = (queue.micros() - delivery.dueMicros()) * 1_000;
+                    long since = groups == null
+                            ? delivery.dueMicros()
+                            : Math.max(delivery.dueMicros(), queue.pending.get(delivery.id()).availableSince);
+                    late[deliveries[0]++] = (queue.micros() - since) * 1_000;
                 }
-                return load.workNanos;
+                return groups != null && random.nextInt(50) == 0 ? -load.workNanos : load.workNanos;
             });
             fleet.add(consumer);
             consumer.loop.resume();
@@ -104,14 +118,20 @@ class FleetSimulationTest {
         for (int i = 0; i < messages; i++) {
             String id = "m" + i;
             at += (long) (-Math.log(1 - random.nextDouble()) * 1e9 / load.rate);
-            timers.schedule(at, () -> queue.schedule(id, 500_000 + random.nextInt(1_000_000)));
+            String group = groups == null ? null : "g" + random.nextInt(groups.count);
+            timers.schedule(at, () -> queue.schedule(id, group, 500_000 + random.nextInt(1_000_000)));
         }
         if (load.killEveryNanos > 0) {
             for (long when = load.killEveryNanos; when < at; when += load.killEveryNanos) {
                 timers.schedule(when, () -> {
-                    String first = queue.waiters.first();
-                    if (first != null && !queue.consumer(first).dead) {
-                        queue.consumer(first).dead = true;
+                    SimulatedConsumer victim = groups == null
+                            ? queue.consumer(queue.waiters.first())
+                            : fleet.stream()
+                                    .filter(one -> !one.dead)
+                                    .max(Comparator.comparingInt(one -> one.working))
+                                    .orElse(null);
+                    if (victim != null && !victim.dead) {
+                        victim.dead = true;
                         timers.schedule(TimeUnit.SECONDS.toNanos(1), start);
                     }
                 });
@@ -127,7 +147,12 @@ class FleetSimulationTest {
                 queue.leaves - leaves,
                 queue.wakeUps - wakeUps,
                 Arrays.stream(late, 0, deliveries[0]).sorted().toArray());
-        assertThat(deliveries[0]).isBetween(messages - 2 * fleet.size(), messages);
+        // One that was given to a consumer that was killed comes first with its second attempt.
+        int killed = (int) fleet.stream().filter(one -> one.dead).count();
+        assertThat(deliveries[0])
+                .isBetween(messages - (groups == null ? 2 * fleet.size() : killed * 2 * load.slots), messages);
+        assertThat(queue.groups.values())
+                .allSatisfy(group -> assertThat(group.begun + group.parked.size()).isZero());
         LOG.info("{} of {}: {}", consumers, load, figures);
         return figures;
     }
@@ -172,10 +197,30 @@ class FleetSimulationTest {
     void should_be_late_by_the_wait_for_a_batch_where_every_second_consumer_has_batches(
             int rate, int slots, int seconds) {
         ConsumerOptions.Batch batch = new ConsumerOptions.Batch(20, Duration.ofMillis(500));
-        Figures fleet = run(CONSUMERS, new Load(rate, slots, QUICK, TimeUnit.SECONDS.toNanos(seconds)), batch);
+        Figures fleet = run(CONSUMERS, new Load(rate, slots, QUICK, TimeUnit.SECONDS.toNanos(seconds)), batch, null);
         assertThat(fleet.claimsPerMessage()).isLessThanOrEqualTo(3);
         assertThat(fleet.wakeUpsPerMessage()).isLessThanOrEqualTo(2);
         assertThat(fleet.late(1)).isLessThanOrEqualTo(Duration.ofMillis(505).plusSeconds(seconds == 0 ? 0 : 4));
+    }
+
+    /** A thousand groups: from the time when its group has a place, a message waits as one without a group does. */
+    @ParameterizedTest
+    @CsvSource({
+        "100, 1, 1, true, 0",
+        "2000, 10, 1, true, 0",
+        "2000, 10, 3, false, 0",
+        "100, 10, 1, true, 1",
+        "2000, 10, 1, true, 1",
+        "2000, 10, 3, true, 1",
+        "2000, 10, 3, false, 1"
+    })
+    void should_let_each_group_go_on_whoever_is_killed(int rate, int slots, int limit, boolean strict, int seconds) {
+        Groups groups = new Groups(1_000, limit, strict);
+        Figures fleet = run(CONSUMERS, new Load(rate, slots, SLOW, TimeUnit.SECONDS.toNanos(seconds)), null, groups);
+        assertThat(fleet.claimsPerMessage()).isLessThanOrEqualTo(3);
+        assertThat(fleet.wakeUpsPerMessage()).isLessThanOrEqualTo(2);
+        assertThat(fleet.late(seconds == 0 ? 0.99 : 0.9)).isLessThanOrEqualTo(Duration.ofMillis(5));
+        assertThat(fleet.late(1)).isLessThanOrEqualTo(Duration.ofSeconds(4));
     }
 
     @Test

@@ -37,6 +37,9 @@ public final class SimulatedQueue {
     /** A message as Redis has it. */
     public static final class Message {
         public final String id;
+        /** Null if it has none. */
+        public final String group;
+
         public long due;
         public final long firstDue;
         /** Since when it can be claimed, or will be. */
@@ -48,9 +51,12 @@ public final class SimulatedQueue {
         public long leaseEnds;
         public ClaimId claim;
         public SimulatedConsumer holder;
+        /** It has failed, and keeps its place in its group. */
+        public boolean keepsPlace;
 
-        public Message(String id, long due) {
+        public Message(String id, String group, long due) {
             this.id = id;
+            this.group = group;
             this.due = due;
             this.firstDue = due;
             this.availableSince = due;
@@ -70,6 +76,42 @@ public final class SimulatedQueue {
         }
     }
 
+    /** A group: its messages that are parked, those that are delayed and have not begun, and how many others have a place. */
+    public final class Group {
+        public final TreeSet<Message> parked = new TreeSet<>(byTime);
+        public final TreeSet<Message> delayedFirst = new TreeSet<>(byTime);
+        public int begun;
+
+        /** What has a place moves to {@code delayed}, and what has none is parked. */
+        private void bringIntoLine() {
+            while (!parked.isEmpty() && begun + delayedFirst.size() < limit) {
+                unpark();
+            }
+            while (!parked.isEmpty()
+                    && !delayedFirst.isEmpty()
+                    && byTime.compare(parked.first(), delayedFirst.last()) < 0) {
+                Message last = delayedFirst.pollLast();
+                delayed.remove(last);
+                unpark();
+                parked.add(last);
+            }
+        }
+
+        private void begin(Message message) {
+            delayedFirst.remove(message);
+            if (++begun > limit || (limit == 1 && !parked.isEmpty() && byTime.compare(parked.first(), message) < 0)) {
+                fail(message.id + " begins beside " + (begun - 1) + " of its group, or before one that was due earlier");
+            }
+        }
+
+        private void unpark() {
+            Message first = parked.pollFirst();
+            first.availableSince = Math.max(first.due, micros());
+            delayedFirst.add(first);
+            delayed.add(first);
+        }
+    }
+
     public final FakeTimers timers;
     public final Random random;
     /** How long a message takes to get to Redis or from it, in nanoseconds. */
@@ -83,6 +125,13 @@ public final class SimulatedQueue {
             Comparator.comparingLong(Message::at).thenComparing(message -> message.id);
     private final TreeSet<Message> delayed = new TreeSet<>(byTime);
     private final TreeSet<Message> leased = new TreeSet<>(byTime);
+    /** All of a group, by its name. */
+    public final Map<String, Group> groups = new HashMap<>();
+    /** How many places a group has. */
+    public int limit = 1;
+    /** A failed message keeps its place. */
+    public boolean strict = true;
+
     public final WaitersModel waiters = new WaitersModel(this::call);
     private final Map<String, SimulatedConsumer> consumers = new HashMap<>();
 
@@ -135,11 +184,37 @@ public final class SimulatedQueue {
     }
 
     public void schedule(String id, long delayMicros) {
-        Message message = new Message(id, micros() + delayMicros);
-        coverEarlier(message.due);
+        schedule(id, null, delayMicros);
+    }
+
+    /** @param group null for none */
+    public void schedule(String id, String group, long delayMicros) {
+        Message message = new Message(id, group, micros() + delayMicros);
         pending.put(id, message);
-        delayed.add(message);
         events++;
+        Long before = firstDue();
+        if (group == null) {
+            coverEarlier(message.due);
+            delayed.add(message);
+        } else {
+            Group its = groups.computeIfAbsent(group, name -> new Group());
+            its.parked.add(message);
+            endGroup(its, before);
+        }
+    }
+
+    /** Whether a message waits for others of its group, which hold it back. */
+    public boolean isParked(Message message) {
+        return message.group != null && groups.get(message.group).parked.contains(message);
+    }
+
+    /** As {@code group.lua}: somebody is woken if something is due earlier than before, or is late. */
+    private void endGroup(Group group, Long before) {
+        group.bringIntoLine();
+        Long first = firstDue();
+        if (first != null && (before == null || first < before || before < micros() - WaitersModel.OVERDUE)) {
+            waiters.cover(first, micros());
+        }
     }
 
     private Long firstDue() {
@@ -220,6 +295,7 @@ public final class SimulatedQueue {
             if (next == null || next.at() > now) {
                 break;
             }
+            boolean begins = !next.leased && !next.keepsPlace && next.group != null;
             (next.leased ? leased : delayed).remove(next);
             ended += next.leased ? 1 : 0;
             // One that comes again is a batch of its own.
@@ -229,6 +305,10 @@ public final class SimulatedQueue {
                 left.add(next);
                 continue;
             }
+            if (begins) {
+                groups.get(next.group).begin(next);
+            }
+            next.keepsPlace = false;
             next.lost += next.leased ? 1 : 0;
             next.leased = true;
             next.leaseEnds = now + request.leaseMicros();
@@ -255,10 +335,16 @@ public final class SimulatedQueue {
             return stale;
         }
         leased.remove(message);
+        Group group = groups.get(message.group);
+        Long before = firstDue();
         if (how == Settlement.ACKNOWLEDGE) {
             pending.remove(id);
             if (!done.add(id)) {
                 fail(id + " is acknowledged twice");
+            }
+            if (group != null) {
+                group.begun--;
+                endGroup(group, before);
             }
             return SettleResult.DONE;
         }
@@ -272,7 +358,14 @@ public final class SimulatedQueue {
         coverEarlier(message.due);
         message.leased = false;
         message.availableSince = Math.max(message.due, micros());
-        delayed.add(message);
+        message.keepsPlace = group != null && strict && message.attempts > 0;
+        if (group != null && !message.keepsPlace) {
+            group.begun--;
+            group.parked.add(message);
+            endGroup(group, before);
+        } else {
+            delayed.add(message);
+        }
         return SettleResult.DONE;
     }
 

@@ -6,11 +6,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.history.History;
 import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.HistoryChecker.Report;
 import io.github.redisdelay.testkit.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -67,7 +69,8 @@ final class FaultChild implements AutoCloseable {
                         name,
                         Long.toString(experiment.random.nextLong()),
                         death == null ? "-" : death.name(),
-                        Integer.toString(partitions)))
+                        Integer.toString(partitions),
+                        Integer.toString(experiment.groups())))
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
@@ -77,6 +80,57 @@ final class FaultChild implements AutoCloseable {
         } else {
             experiment.addConsumer(name, child::events);
         }
+        return child;
+    }
+
+    /**
+     * A producer and two consumers work, and are killed and started again at random moments. Then what is left is delivered,
+     * and all is judged.
+     *
+     * @param address as of {@link #start}
+     */
+    static Report killAtRandom(Experiment experiment, Path directory, String address, int partitions, int kills)
+            throws Exception {
+        List<FaultChild> all = new ArrayList<>();
+        FaultChild[] running = new FaultChild[3];
+        try {
+            for (int i = 0; i < running.length; i++) {
+                running[i] = startNext(experiment, directory, address, partitions, i == 0, all);
+            }
+            for (FaultChild child : running) {
+                child.awaitWork();
+            }
+            long inFlight = 0;
+            for (int kill = 0; kill < kills; kill++) {
+                experiment.run(Duration.ofMillis(experiment.random.nextInt(700)));
+                inFlight += experiment.inFlightUnderLoad();
+                int victim = experiment.random.nextInt(running.length);
+                running[victim].kill(experiment.history);
+                running[victim] = startNext(experiment, directory, address, partitions, victim == 0, all)
+                        .awaitWork();
+            }
+            running[0].kill(experiment.history);
+            experiment.awaitEmpty();
+            experiment.probeEach("probes");
+            running[1].end();
+            running[2].end();
+            return experiment.judge(kills + 1, inFlight);
+        } finally {
+            all.forEach(FaultChild::close);
+        }
+    }
+
+    private static FaultChild startNext(
+            Experiment experiment,
+            Path directory,
+            String address,
+            int partitions,
+            boolean producer,
+            List<FaultChild> all)
+            throws IOException {
+        String name = (producer ? "p" : "c") + all.size();
+        FaultChild child = start(experiment, directory, producer, name, null, address, partitions);
+        all.add(child);
         return child;
     }
 

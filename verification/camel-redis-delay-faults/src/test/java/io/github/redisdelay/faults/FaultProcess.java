@@ -16,12 +16,12 @@ import org.redisson.api.RedissonClient;
  * way when its standard input ends, as it does when the test's JVM dies.
  *
  * <p>Arguments: {@code producer} or {@code consumer}; the address of Redis; the file; its name in the history; a seed;
- * and the {@linkplain Death step} at which it ends itself as a crash would, or {@code -}; the number of partitions.
+ * and the {@linkplain Death step} at which it ends itself as a crash would, or {@code -}; the number of partitions; how many
+ * groups messages have.
  */
 final class FaultProcess {
 
     private static final int PER_SECOND = 200;
-    private static final int CONCURRENT_CONSUMERS = 20;
     /** How often the step is passed before: so that there is a load when it dies. */
     private static final int PASSES = 20;
 
@@ -100,13 +100,14 @@ final class FaultProcess {
         new SoakWatch(arguments[1], history, List.of(name));
         DelayQueueClient client = TestClients.listening(redisson, Experiment.OPTIONS, process::called);
         DelayQueue queue = client.queue(Experiment.QUEUE, Integer.parseInt(arguments[6]));
+        int groups = Integer.parseInt(arguments[7]);
         AutoCloseable load;
         if (arguments[0].equals("producer")) {
-            process.producer = new LoadProducer(queue, history, name, PER_SECOND, seed);
+            process.producer = new LoadProducer(queue, history, name, PER_SECOND, seed, groups);
             load = process.producer;
         } else {
             LoadConsumer consumer = new LoadConsumer(history, Experiment.LEASE, seed, process::worked);
-            consumer.consume(queue, CONCURRENT_CONSUMERS);
+            consumer.consume(queue, Experiment.slots(groups));
             load = consumer;
         }
         while (System.in.read() >= 0) {

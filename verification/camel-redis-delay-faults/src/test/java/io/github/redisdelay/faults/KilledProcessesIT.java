@@ -4,13 +4,9 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.faults.FaultProcess.Death;
-import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -33,8 +29,6 @@ class KilledProcessesIT {
 
     private static SideBySide<Death> deaths;
 
-    private final List<FaultChild> children = new ArrayList<>();
-
     @BeforeAll
     static void begin() {
         deaths = new SideBySide<>(3, List.of(Death.values()), KilledProcessesIT::run);
@@ -45,43 +39,11 @@ class KilledProcessesIT {
         deaths.close();
     }
 
-    @AfterEach
-    void killChildren() {
-        children.forEach(FaultChild::close);
-    }
-
-    private FaultChild start(Experiment experiment, boolean producer) throws IOException {
-        FaultChild child =
-                FaultChild.start(experiment, directory, producer, (producer ? "p" : "c") + children.size(), null);
-        children.add(child);
-        return child;
-    }
-
     @Test
     void should_lose_nothing_when_JVMs_are_killed_at_random_moments() throws Exception {
-        int kills = KILLS * Experiment.rounds();
         try (Experiment experiment = new Experiment("SIGKILL at random moments")) {
-            FaultChild[] running = new FaultChild[3];
-            for (int i = 0; i < running.length; i++) {
-                running[i] = start(experiment, i == 0);
-            }
-            for (FaultChild child : running) {
-                child.awaitWork();
-            }
-            long inFlight = 0;
-            for (int kill = 0; kill < kills; kill++) {
-                experiment.run(Duration.ofMillis(experiment.random.nextInt(700)));
-                inFlight += experiment.inFlightUnderLoad();
-                int victim = experiment.random.nextInt(running.length);
-                running[victim].kill(experiment.history);
-                running[victim] = start(experiment, victim == 0).awaitWork();
-            }
-            running[0].kill(experiment.history);
-            experiment.awaitEmpty();
-            experiment.probeEach("probes");
-            running[1].end();
-            running[2].end();
-            experiment.judge(kills + 1, inFlight);
+            FaultChild.killAtRandom(
+                    experiment, directory, experiment.server.address(), 1, KILLS * Experiment.rounds());
         }
     }
 

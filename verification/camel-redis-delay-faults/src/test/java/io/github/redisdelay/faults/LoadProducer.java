@@ -38,6 +38,8 @@ final class LoadProducer implements AutoCloseable {
     private final History history;
     private final String name;
     private final int perTick;
+    /** How many groups its messages have; 0 for none. */
+    private final int groups;
     /** Used by the timer's thread only. */
     private final Random random;
     /** Used by the timer's thread only. */
@@ -57,7 +59,13 @@ final class LoadProducer implements AutoCloseable {
      * @param perSecond how many messages, a multiple of 20
      */
     LoadProducer(DelayQueue queue, History history, String name, int perSecond, long seed) {
+        this(queue, history, name, perSecond, seed, 0);
+    }
+
+    /** @param groups how many groups its messages have; 0 for none */
+    LoadProducer(DelayQueue queue, History history, String name, int perSecond, long seed, int groups) {
         this.queue = queue;
+        this.groups = groups;
         this.history = history;
         this.name = name;
         this.perTick = (int) (perSecond * TICK_MILLIS / 1000);
@@ -82,10 +90,12 @@ final class LoadProducer implements AutoCloseable {
         boolean cancel = random.nextInt(20) == 0;
         boolean reschedule = random.nextInt(10) == 0;
         int changeMillis = random.nextInt(MAX_DELAY_MILLIS);
-        history.scheduling(id, delay.toNanos() / 1000);
+        String group = group(id);
+        history.scheduling(id, delay.toNanos() / 1000, null, group);
         underWay.incrementAndGet();
-        Submission<ScheduleResult> sent = queue.schedule(
-                ScheduleRequest.of(id, body(id), DueTime.after(delay)).withOnDuplicate(DuplicatePolicy.IGNORE));
+        Submission<ScheduleResult> sent = queue.schedule(ScheduleRequest.of(id, body(id), DueTime.after(delay))
+                .withGroup(group)
+                .withOnDuplicate(DuplicatePolicy.IGNORE));
         sent.outcome().whenComplete((result, error) -> underWay.decrementAndGet());
         sent.result().whenComplete((result, error) -> {
             if (error == null) {
@@ -96,7 +106,7 @@ final class LoadProducer implements AutoCloseable {
                 }
                 if (reschedule) {
                     // Never to an earlier time than it was due at, which the judge would not know.
-                    later(together(changeMillis), () -> queue.reschedule(id, DueTime.after(MAX_DELAY)));
+                    later(together(changeMillis), () -> reschedule(id));
                 }
             } else if (isRefusal(error)) {
                 history.refused(id, error.getMessage());
@@ -136,6 +146,17 @@ final class LoadProducer implements AutoCloseable {
                 later(RETRY_MILLIS, () -> confirm(id, sent));
             }
         });
+    }
+
+    /** Half of the groups have three quarters of the messages, so that some of these wait for each other. */
+    private String group(String id) {
+        int hash = id.hashCode() * 0x9E3779B9 >>> 1;
+        return groups == 0 ? null : "g" + hash / 2 % (hash % 2 == 0 ? groups : groups / 2);
+    }
+
+    private void reschedule(String id) {
+        String move = history.moving(id);
+        queue.reschedule(id, DueTime.after(MAX_DELAY)).outcome().thenAccept(result -> history.moved(move, result));
     }
 
     private void cancel(String id) {

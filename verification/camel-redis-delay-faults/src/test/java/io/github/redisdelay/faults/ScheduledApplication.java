@@ -7,10 +7,6 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.test.RedisServer;
-import io.github.redisdelay.testkit.JavaCommand;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -18,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import org.apache.camel.Exchange;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.main.Main;
@@ -62,47 +57,18 @@ final class ScheduledApplication {
     /** A line of a log: the time of a run, and when it was written, both in milliseconds. */
     private record Line(long time, long written) {}
 
-    /** A JVM of it. */
-    private record Node(Process process, Path log) {
-
-        static Node start(String address) throws IOException {
-            Path log = Files.createTempFile(SchedulesIT.directory, "application", ".log");
-            return new Node(
-                    new ProcessBuilder(JavaCommand.of(ScheduledApplication.class, address))
-                            .redirectOutput(log.toFile())
-                            .redirectError(ProcessBuilder.Redirect.INHERIT)
-                            .start(),
-                    log);
-        }
-
-        List<Line> lines(String what) {
-            List<Line> lines = new ArrayList<>();
-            try {
-                String text = Files.readString(log);
-                for (String line : text.substring(0, text.lastIndexOf('\n') + 1).split("\n")) {
-                    String[] words = line.split(" ");
-                    if (words[0].equals(what)) {
-                        lines.add(new Line(Long.parseLong(words[1]), Long.parseLong(words[2])));
-                    }
-                }
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
-            }
-            return lines;
-        }
-
-        void kill() throws InterruptedException {
-            process.destroyForcibly();
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        }
+    private static List<Line> lines(LoggingProcess node, String what) {
+        return node.lines(what).stream()
+                .map(words -> new Line(Long.parseLong(words[1]), Long.parseLong(words[2])))
+                .toList();
     }
 
     /** One of three is killed while it works on nothing, and then the one that works. */
     static void judge(String title) throws Exception {
-        List<Node> all = new ArrayList<>();
+        List<LoggingProcess> all = new ArrayList<>();
         try (RedisServer server = RedisServer.dedicated()) {
             for (int i = 0; i < 3; i++) {
-                all.add(Node.start(server.address()));
+                all.add(LoggingProcess.start(ScheduledApplication.class, server.address()));
             }
             int kills = 0;
             int atWork = 0;
@@ -115,33 +81,33 @@ final class ScheduledApplication {
                 await().atMost(Duration.ofSeconds(120))
                         .pollInterval(Duration.ofMillis(10))
                         .until(() -> !before.containsAll(lines(all, "begins")));
-                for (Node node : all) {
-                    if (!before.containsAll(node.lines("begins"))) {
+                for (LoggingProcess node : all) {
+                    if (!before.containsAll(lines(node, "begins"))) {
                         node.kill();
                         kills++;
                         atWork++;
                     }
                 }
                 awaitRuns(all, 2);
-                while (all.stream().filter(node -> node.process.isAlive()).count() < 3) {
-                    all.add(Node.start(server.address()));
+                while (all.stream().filter(node -> node.isAlive()).count() < 3) {
+                    all.add(LoggingProcess.start(ScheduledApplication.class, server.address()));
                 }
                 // The last three are those that live.
-                all.sort((one, other) -> Boolean.compare(one.process.isAlive(), other.process.isAlive()));
+                all.sort((one, other) -> Boolean.compare(one.isAlive(), other.isAlive()));
             }
             count(title, kills, atWork, lines(all, "run"));
         } finally {
-            for (Node node : all) {
+            for (LoggingProcess node : all) {
                 node.kill();
             }
         }
     }
 
-    private static List<Line> lines(List<Node> all, String what) {
-        return all.stream().flatMap(node -> node.lines(what).stream()).toList();
+    private static List<Line> lines(List<LoggingProcess> all, String what) {
+        return all.stream().flatMap(node -> lines(node, what).stream()).toList();
     }
 
-    private static void awaitRuns(List<Node> all, int count) {
+    private static void awaitRuns(List<LoggingProcess> all, int count) {
         int before = lines(all, "run").size();
         await("runs in the log")
                 .atMost(Duration.ofSeconds(120))

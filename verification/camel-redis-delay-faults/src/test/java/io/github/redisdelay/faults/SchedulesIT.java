@@ -111,7 +111,6 @@ class SchedulesIT {
     }
 
     private static void deaths(Scenario scenario) throws Exception {
-        // In the long form at all; else before the claim, under the lease, and between the end's call and its answer.
         // In the long form all; else before the claim, under the lease, and between the end's call and its answer.
         List<Death> deaths = Experiment.rounds() > 1
                 ? Stream.of(Death.values()).filter(death -> !death.ofProducer()).toList()

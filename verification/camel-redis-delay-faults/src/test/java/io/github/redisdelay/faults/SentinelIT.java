@@ -159,7 +159,7 @@ class SentinelIT {
     }
 
     /** The servers that an experiment is about. */
-    private record Site(SentinelServers servers, ClientOptions options) implements ExperimentSite {
+    record Site(SentinelServers servers, ClientOptions options) implements ExperimentSite {
 
         @Override
         public RedissonClient connect() {
@@ -173,7 +173,7 @@ class SentinelIT {
     }
 
     /** The servers, and who uses them. */
-    private static final class Bench {
+    static final class Bench {
         final SentinelServers servers;
         final ClientOptions options;
         final Experiment experiment;
@@ -198,8 +198,8 @@ class SentinelIT {
                 load.consume();
                 experiment.run(Duration.ofMillis(800 + experiment.random.nextInt(400)));
                 inFlight = experiment.inFlightUnderLoad();
-                experiment.history.faultBegins(fault);
                 if (behind) {
+                    experiment.history.losingFaultBegins(fault);
                     old.proxy.swallow(Kind.REPLICATION);
                     // A message that is scheduled from now on is on one server only; a producer that waits for replicas
                     // is told so.
@@ -207,6 +207,8 @@ class SentinelIT {
                     if (options.durability().waits()) {
                         SentinelServers.until(this::isToldUnreplicated);
                     }
+                } else {
+                    experiment.history.faultBegins(fault);
                 }
                 old.server.kill();
                 old.proxy.heal();

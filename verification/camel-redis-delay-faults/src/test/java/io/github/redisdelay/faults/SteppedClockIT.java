@@ -4,7 +4,6 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.history.History.Event;
 import io.github.redisdelay.history.History.What;
 import io.github.redisdelay.queue.ConsumerOptions;
@@ -16,11 +15,7 @@ import io.github.redisdelay.queue.RedeliveryReason;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.SettleResult;
 import io.github.redisdelay.queue.Settlement;
-import io.github.redisdelay.queue.TestClients;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.test.RedisServer;
-import io.github.redisdelay.testkit.RedisSocket;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -40,59 +35,12 @@ import org.redisson.api.RedissonClient;
 @Tag("faults")
 class SteppedClockIT {
 
-    private static final Duration STEP = Duration.ofMinutes(10);
+    private static final Duration STEP = SteppedServer.STEP;
     private static final String FORWARD = "server's clock steps 10 min forward";
     private static final String BACK = "server's clock steps 10 min back";
     private static final String CORRECTED = "server's clock is set right again";
 
     private static SideBySide<String> experiments;
-
-    /** A server whose clock the test steps, for those who are connected through the site. */
-    private static final class SteppedServer implements ExperimentSite {
-
-        /** By how many seconds the clock is ahead. Deleted in the end: it is not among the queue's keys. */
-        private static final String KEY = "clock-is-ahead";
-
-        private final RedisServer server = RedisServer.dedicated();
-        /** Used by the test's thread only. */
-        private long ahead;
-
-        @Override
-        public RedissonClient connect() {
-            return TestConnections.open(server.address());
-        }
-
-        @Override
-        public DelayQueueClient open(RedissonClient connected) {
-            return TestClients.onSteppedClock(connected, options(), KEY);
-        }
-
-        void step(Duration by) throws IOException {
-            ahead += by.toSeconds();
-            call("SET " + KEY + " " + ahead, "+OK");
-        }
-
-        /** When all clients of the clock have ended. */
-        void forget() throws IOException {
-            call("DEL " + KEY, ":1");
-        }
-
-        private void call(String command, String answer) throws IOException {
-            try (RedisSocket direct = RedisSocket.open(server.address())) {
-                assertThat(direct.call(command)).isEqualTo(answer);
-            }
-        }
-
-        @Override
-        public String watched() {
-            return server.address();
-        }
-
-        @Override
-        public void close() {
-            server.close();
-        }
-    }
 
     @BeforeAll
     static void begin() {
@@ -130,7 +78,7 @@ class SteppedClockIT {
                 for (int round = 0; round < Experiment.rounds(); round++) {
                     experiment.run(Duration.ofSeconds(1));
                     inFlight += experiment.inFlightUnderLoad();
-                    forward(experiment, site, FORWARD);
+                    site.forward(experiment, FORWARD);
                 }
                 survivors.endProducer();
                 experiment.awaitEmpty();
@@ -161,7 +109,7 @@ class SteppedClockIT {
                     experiment.run(Experiment.LEASE.plusSeconds(1));
                     await().atMost(Experiment.SAFETY_INTERVAL.plusSeconds(10))
                             .until(() -> isDeliveredOfThoseScheduledAfter(back, experiment.events()));
-                    forward(experiment, site, CORRECTED);
+                    site.forward(experiment, CORRECTED);
                 }
                 survivors.endProducer();
                 experiment.awaitEmpty();
@@ -172,16 +120,6 @@ class SteppedClockIT {
             site.forget();
             experiment.judge(Experiment.rounds(), inFlight);
         }
-    }
-
-    /** Leases end early, for as long as one lasts. */
-    private static void forward(Experiment experiment, SteppedServer site, String name) throws Exception {
-        experiment.history.faultBegins(name);
-        experiment.history.clockSteps(STEP);
-        site.step(STEP);
-        experiment.run(Experiment.LEASE);
-        experiment.history.faultEnds(name);
-        experiment.healed();
     }
 
     private static boolean isDeliveredOfThoseScheduledAfter(long micros, List<Event> events) {

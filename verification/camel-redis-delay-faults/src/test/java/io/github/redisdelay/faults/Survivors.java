@@ -31,7 +31,8 @@ final class Survivors implements AutoCloseable {
                     experiment.newHistory("survivor-p"),
                     "survivor-p",
                     200,
-                    experiment.seed);
+                    experiment.seed,
+                    experiment.groups());
         }
     }
 
@@ -40,7 +41,7 @@ final class Survivors implements AutoCloseable {
         if (consumer == null) {
             consumer = new LoadConsumer(
                     experiment.newConsumer("survivor-c"), Experiment.LEASE, experiment.seed, step -> {});
-            consumer.consume(experiment.queue(consumerClient), 20);
+            consumer.consume(experiment.queue(consumerClient), Experiment.slots(experiment.groups()));
         }
     }
 

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.redisdelay.faults.FaultProcess.Death;
+import io.github.redisdelay.history.HistoryChecker.Report;
+import io.github.redisdelay.history.HistoryChecker.Rule;
+import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.RedisSocket;
+import io.github.redisdelay.testkit.SentinelServers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Messages of 100 groups: never more of one at a time than the limit says, with a limit of 1 in order, and no group stands
+ * still, whoever dies, and whatever Redis loses.
+ */
+@Tag("faults")
+class GroupsFaultsIT {
+
+    private interface Run {
+        void on(Scenario scenario) throws Exception;
+    }
+
+    private enum Scenario {
+        APPLICATION(
+                "groups: an application in three JVMs, which are killed",
+                scenario -> GroupedApplication.judge(scenario.title)),
+        FAILOVER("groups: Sentinel, master killed that was not replicated", GroupsFaultsIT::failover),
+        KILLS("groups: SIGKILL at random moments", scenario -> kills(scenario, 1, true)),
+        KILLS_OF_THREE(
+                "groups: SIGKILL at random moments, three at a time, retries let others pass",
+                scenario -> kills(scenario, 3, false)),
+        DEATHS("groups: JVMs die at each step", GroupsFaultsIT::deaths),
+        RESTARTS("groups: kill -9 of Redis and restart, appendfsync always", GroupsFaultsIT::restarts),
+        DELETED("groups: their keys are deleted by hand", GroupsFaultsIT::deleted),
+        STEPPED("groups: server's clock steps 10 min back and forward", GroupsFaultsIT::stepped);
+
+        final String title;
+        final Run run;
+
+        Scenario(String title, Run run) {
+            this.title = title;
+            this.run = run;
+        }
+    }
+
+    @TempDir
+    static Path directory;
+
+    private static SideBySide<Scenario> experiments;
+
+    @BeforeAll
+    static void begin() {
+        experiments = new SideBySide<>(3, List.of(Scenario.values()), scenario -> scenario.run.on(scenario));
+    }
+
+    @AfterAll
+    static void end() {
+        experiments.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void should_keep_the_order_and_the_limit_of_each_group_and_go_on(Scenario scenario) throws Exception {
+        experiments.result(scenario);
+    }
+
+    private static void kills(Scenario scenario, int concurrency, boolean strict) throws Exception {
+        Path own = directory.resolve(scenario.name());
+        own.toFile().mkdir();
+        try (Experiment experiment = new Experiment(scenario.title).withGroups(concurrency, strict)) {
+            Report report = FaultChild.killAtRandom(
+                    experiment, own, experiment.server.address(), 1, 4 * Experiment.rounds());
+            assertThat(report.duplicates()).as("again after a kill").isPositive();
+        }
+    }
+
+    private static void deaths(Scenario scenario) throws Exception {
+        List<Death> deaths = Stream.of(Death.values())
+                .filter(death -> !death.ofProducer() && death != Death.AS_A_LEASE_IS_EXTENDED)
+                .toList();
+        try (Experiment experiment = new Experiment(scenario.title).withGroups(1, true)) {
+            long inFlight = 0;
+            try (Survivors survivors = new Survivors(experiment, false)) {
+                survivors.consume();
+                for (int round = 0; round < Experiment.rounds(); round++) {
+                    for (int i = 0; i < deaths.size(); i += 4) {
+                        List<FaultChild> children = new ArrayList<>();
+                        try {
+                            for (Death death : deaths.subList(i, Math.min(i + 4, deaths.size()))) {
+                                String name = "g-" + death + "-" + round;
+                                children.add(FaultChild.start(experiment, directory, false, name, death));
+                            }
+                            for (FaultChild child : children) {
+                                assertThat(child.ended()).isEqualTo(FaultChild.KILLED);
+                                inFlight += experiment.inFlightUnderLoad();
+                            }
+                        } finally {
+                            children.forEach(FaultChild::close);
+                        }
+                    }
+                }
+                end(experiment, survivors);
+            }
+            experiment.judge(deaths.size() * Experiment.rounds(), inFlight);
+        }
+    }
+
+    private static void end(Experiment experiment, Survivors survivors) {
+        experiment.healed();
+        survivors.endProducer();
+        experiment.awaitEmpty();
+        experiment.probeEach("probes");
+    }
+
+    private static void failover(Scenario scenario) throws Exception {
+        for (int round = 0; round < Experiment.rounds(); round++) {
+            SentinelServers servers = new SentinelServers();
+            SentinelIT.Site site = new SentinelIT.Site(servers, Experiment.OPTIONS);
+            try (Experiment experiment = new Experiment(scenario.title, site).withGroups(1, true)) {
+                SentinelIT.Bench bench = new SentinelIT.Bench(servers, Experiment.OPTIONS, experiment, scenario.title);
+                bench.loadThroughFailover(true);
+                Set<Rule> lost = EnumSet.copyOf(SentinelIT.COMES_AGAIN);
+                lost.addAll(EnumSet.of(Rule.LOST, Rule.CANCELLED));
+                SentinelIT.assertOnly(bench.end(), lost);
+            }
+        }
+    }
+
+    /** What happens to a queue under load. */
+    private interface Fault {
+        void happen(Experiment experiment) throws Exception;
+    }
+
+    private static long underLoad(Experiment experiment, int times, Fault fault) throws Exception {
+        long inFlight = 0;
+        try (Survivors survivors = new Survivors(experiment, false);
+                OtherConsumer other = new OtherConsumer(experiment)) {
+            survivors.consume();
+            for (int i = 0; i < times; i++) {
+                experiment.run(Duration.ofMillis(500 + experiment.random.nextInt(500)));
+                inFlight += experiment.inFlightUnderLoad();
+                fault.happen(experiment);
+                experiment.healed();
+            }
+            experiment.run(Duration.ofSeconds(1));
+            end(experiment, survivors);
+        }
+        return inFlight;
+    }
+
+    private static void restarts(Scenario scenario) throws Exception {
+        RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always");
+        try (Experiment experiment =
+                new Experiment(scenario.title, ExperimentSite.of(server)).withGroups(2, true)) {
+            int times = 3 * Experiment.rounds();
+            long inFlight = underLoad(experiment, times, each -> {
+                each.history.faultBegins("restart");
+                server.kill();
+                server.start();
+                each.history.faultEnds("restart");
+            });
+            experiment.judge(times, inFlight);
+        }
+    }
+
+    /** One key alone needs no check; of several a message may be in none. */
+    private static void deleted(Scenario scenario) throws Exception {
+        List<String> keys = List.of("groups", "config", "parked groups config", "parked");
+        for (int round = 0; round < Experiment.rounds(); round++) {
+            try (Experiment experiment = new Experiment(scenario.title).withGroups(1, true)) {
+                Iterator<String> next = keys.iterator();
+                long inFlight = underLoad(experiment, keys.size(), each -> {
+                    List<String> some = List.of(next.next().split(" "));
+                    each.history.losingFaultBegins(scenario.title);
+                    try (RedisSocket direct = RedisSocket.open(each.server.address())) {
+                        for (String key : some) {
+                            assertThat(direct.call("DEL redis-delay:{" + Experiment.QUEUE + "}:" + key))
+                                    .as(key)
+                                    .isEqualTo(":1");
+                        }
+                    }
+                    if (some.size() > 1) {
+                        each.check();
+                    }
+                    each.history.faultEnds(scenario.title);
+                });
+                experiment.judge(keys.size(), inFlight);
+            }
+        }
+    }
+
+    private static void stepped(Scenario scenario) throws Exception {
+        SteppedServer site = new SteppedServer();
+        try (Experiment experiment = new Experiment(scenario.title, site).withGroups(1, true)) {
+            long inFlight = underLoad(experiment, Experiment.rounds(), each -> {
+                each.history.clockSteps(SteppedServer.STEP.negated());
+                site.step(SteppedServer.STEP.negated());
+                each.run(Experiment.LEASE);
+                site.forward(each, "server's clock is set right");
+                each.run(Duration.ofMillis(500));
+                site.forward(each, "server's clock steps 10 min forward");
+            });
+            site.forget();
+            experiment.judge(3 * Experiment.rounds(), inFlight);
+        }
+    }
+}
