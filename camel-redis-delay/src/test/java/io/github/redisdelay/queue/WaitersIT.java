@@ -310,6 +310,24 @@ class WaitersIT extends RealQueueIT {
         assertThat(all.get(1).heard()).isEmpty();
     }
 
+    /** History 14 of groups: an end with a parked successor costs one wake-up, others none, however many wait. */
+    @Test
+    void should_call_one_for_the_next_of_a_group_and_nobody_where_none_is_parked() {
+        for (String id : List.of("a", "b", "c")) {
+            get(queue.schedule(message(id, LONG_AGO, 0).withGroup("g")));
+        }
+        get(queue.schedule(message("other", LONG_AGO, 0).withGroup("h")));
+        List<ClaimedDelivery> held = claim(10);
+        assertThat(ids(held)).containsExactly("a", "other");
+        List<Waiter> all = waiting(5);
+        all.forEach(Waiter::look);
+        get(held.get(1).settle(Settlement.ACKNOWLEDGE));
+        assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
+        get(held.get(0).settle(Settlement.ACKNOWLEDGE));
+        assertThat(all).filteredOn(each -> each.heard().equals(List.of(call(0)))).hasSize(1);
+        assertThat(all).filteredOn(each -> each.heard().isEmpty()).hasSize(4);
+    }
+
     private enum Earlier {
         RESCHEDULED,
         PROMOTED,

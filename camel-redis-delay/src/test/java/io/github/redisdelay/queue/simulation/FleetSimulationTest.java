@@ -151,8 +151,8 @@ class FleetSimulationTest {
         int killed = (int) fleet.stream().filter(one -> one.dead).count();
         assertThat(deliveries[0])
                 .isBetween(messages - (groups == null ? 2 * fleet.size() : killed * 2 * load.slots), messages);
-        assertThat(queue.groups.values())
-                .allSatisfy(group -> assertThat(group.begun + group.parked.size()).isZero());
+        assertThat(queue.groups.values()).allSatisfy(group -> assertThat(group.begun + group.parked.size())
+                .isZero());
         LOG.info("{} of {}: {}", consumers, load, figures);
         return figures;
     }
@@ -211,7 +211,6 @@ class FleetSimulationTest {
         "2000, 10, 3, false, 0",
         "100, 10, 1, true, 1",
         "2000, 10, 1, true, 1",
-        "2000, 10, 3, true, 1",
         "2000, 10, 3, false, 1"
     })
     void should_let_each_group_go_on_whoever_is_killed(int rate, int slots, int limit, boolean strict, int seconds) {
@@ -219,8 +218,8 @@ class FleetSimulationTest {
         Figures fleet = run(CONSUMERS, new Load(rate, slots, SLOW, TimeUnit.SECONDS.toNanos(seconds)), null, groups);
         assertThat(fleet.claimsPerMessage()).isLessThanOrEqualTo(3);
         assertThat(fleet.wakeUpsPerMessage()).isLessThanOrEqualTo(2);
-        assertThat(fleet.late(seconds == 0 ? 0.99 : 0.9)).isLessThanOrEqualTo(Duration.ofMillis(5));
-        assertThat(fleet.late(1)).isLessThanOrEqualTo(Duration.ofSeconds(4));
+        assertThat(fleet.late(0.99)).isLessThanOrEqualTo(Duration.ofMillis(5));
+        assertThat(fleet.late(1)).isLessThanOrEqualTo(seconds == 0 ? Duration.ofMillis(20) : Duration.ofSeconds(4));
     }
 
     @Test

@@ -100,7 +100,8 @@ public final class SimulatedQueue {
         private void begin(Message message) {
             delayedFirst.remove(message);
             if (++begun > limit || (limit == 1 && !parked.isEmpty() && byTime.compare(parked.first(), message) < 0)) {
-                fail(message.id + " begins beside " + (begun - 1) + " of its group, or before one that was due earlier");
+                fail(message.id + " begins beside " + (begun - 1)
+                        + " of its group, or before one that was due earlier");
             }
         }
 

@@ -469,8 +469,7 @@ final class Experiment implements AutoCloseable {
                 verdict.longest().toMillis());
         List<HistoryChecker.Problem> problems = new ArrayList<>(report.problems());
         problems.addAll(verdict.problems());
-        return new Report(
-                problems, report.confirmed(), report.uncertain(), report.deliveries(), report.causes());
+        return new Report(problems, report.confirmed(), report.uncertain(), report.deliveries(), report.causes());
     }
 
     /** A key that is left, with some of the messages in it and what happened to these. */

@@ -62,8 +62,7 @@ final class GroupedApplication {
     }
 
     private static void log(String what, Exchange exchange) {
-        System.out.println(
-                what + " " + exchange.getMessage().getBody(String.class) + " " + System.currentTimeMillis());
+        System.out.println(what + " " + exchange.getMessage().getBody(String.class) + " " + System.currentTimeMillis());
         System.out.flush();
     }
 
@@ -117,8 +116,7 @@ final class GroupedApplication {
                 for (int customer = 0; customer < CUSTOMERS; customer++) {
                     byte[] body = Envelope.of("customer-" + customer + " " + i).encode();
                     DueTime due = new DueTime(false, begin + i * APART_MICROS);
-                    sent.add(queue.schedule(
-                            ScheduleRequest.of(null, body, due).withGroup("customer-" + customer)));
+                    sent.add(queue.schedule(ScheduleRequest.of(null, body, due).withGroup("customer-" + customer)));
                 }
             }
             for (Submission<ScheduleResult> each : sent) {

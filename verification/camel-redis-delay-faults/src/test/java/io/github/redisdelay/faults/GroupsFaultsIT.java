@@ -83,8 +83,8 @@ class GroupsFaultsIT {
         Path own = directory.resolve(scenario.name());
         own.toFile().mkdir();
         try (Experiment experiment = new Experiment(scenario.title).withGroups(concurrency, strict)) {
-            Report report = FaultChild.killAtRandom(
-                    experiment, own, experiment.server.address(), 1, 4 * Experiment.rounds());
+            Report report =
+                    FaultChild.killAtRandom(experiment, own, experiment.server.address(), 1, 4 * Experiment.rounds());
             assertThat(report.duplicates()).as("again after a kill").isPositive();
         }
     }
@@ -165,8 +165,7 @@ class GroupsFaultsIT {
 
     private static void restarts(Scenario scenario) throws Exception {
         RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always");
-        try (Experiment experiment =
-                new Experiment(scenario.title, ExperimentSite.of(server)).withGroups(2, true)) {
+        try (Experiment experiment = new Experiment(scenario.title, ExperimentSite.of(server)).withGroups(2, true)) {
             int times = 3 * Experiment.rounds();
             long inFlight = underLoad(experiment, times, each -> {
                 each.history.faultBegins("restart");

@@ -42,8 +42,7 @@ class KilledProcessesIT {
     @Test
     void should_lose_nothing_when_JVMs_are_killed_at_random_moments() throws Exception {
         try (Experiment experiment = new Experiment("SIGKILL at random moments")) {
-            FaultChild.killAtRandom(
-                    experiment, directory, experiment.server.address(), 1, KILLS * Experiment.rounds());
+            FaultChild.killAtRandom(experiment, directory, experiment.server.address(), 1, KILLS * Experiment.rounds());
         }
     }
 
