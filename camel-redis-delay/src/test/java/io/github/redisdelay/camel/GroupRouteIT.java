@@ -85,12 +85,14 @@ class GroupRouteIT extends CamelRedisIT {
         Map<String, List<String>> orders = new ConcurrentHashMap<>();
         AtomicInteger overlaps = new AtomicInteger();
         AtomicInteger done = new AtomicInteger();
+        CountDownLatch go = new CountDownLatch(1);
         Processor work = exchange -> {
             String group = exchange.getMessage().getHeader(RedisDelayConstants.MESSAGE_GROUP, String.class);
             AtomicInteger here = under.computeIfAbsent(group, any -> new AtomicInteger());
             if (here.incrementAndGet() > 1) {
                 overlaps.incrementAndGet();
             }
+            go.await();
             orders.computeIfAbsent(group, any -> new ArrayList<>())
                     .add(exchange.getMessage().getBody(String.class));
             here.decrementAndGet();
@@ -106,6 +108,13 @@ class GroupRouteIT extends CamelRedisIT {
             other.addRoutes(consume("?concurrentConsumers=5", work));
             other.start();
             start(consume("?concurrentConsumers=5", work));
+            await().until(() -> under.values().stream()
+                            .mapToInt(AtomicInteger::get)
+                            .sum()
+                    == 3);
+            assertThat(stats().leased()).as("one of each group").isEqualTo(3);
+            assertThat(stats().parked()).isEqualTo(57);
+            go.countDown();
             await().until(() -> done.get() == 60);
         }
         assertThat(overlaps).hasValue(0);

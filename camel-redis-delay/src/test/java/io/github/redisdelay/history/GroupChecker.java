@@ -496,7 +496,7 @@ public final class GroupChecker {
     }
 
     private boolean isDisturbed(long at) {
-        return faults.stream().anyMatch(fault -> fault.meets(at - 2 * leaseMicros, at + leaseMicros));
+        return faults.stream().anyMatch(fault -> fault.meets(at - leaseMicros - REPEAT_MICROS, at + leaseMicros));
     }
 
     /** Whether what became of a message may have been lost. */

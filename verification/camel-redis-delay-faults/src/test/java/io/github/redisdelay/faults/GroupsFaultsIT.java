@@ -157,7 +157,7 @@ class GroupsFaultsIT {
                 fault.happen(experiment);
                 experiment.healed();
             }
-            experiment.run(Duration.ofSeconds(1));
+            experiment.run(Experiment.LEASE.plusSeconds(2)); // until all groups are asked for after each claim
             end(experiment, survivors);
         }
         return inFlight;
