@@ -108,10 +108,8 @@ class GroupRouteIT extends CamelRedisIT {
             other.addRoutes(consume("?concurrentConsumers=5", work));
             other.start();
             start(consume("?concurrentConsumers=5", work));
-            await().until(() -> under.values().stream()
-                            .mapToInt(AtomicInteger::get)
-                            .sum()
-                    == 3);
+            await().until(() ->
+                    under.values().stream().mapToInt(AtomicInteger::get).sum() == 3);
             assertThat(stats().leased()).as("one of each group").isEqualTo(3);
             assertThat(stats().parked()).isEqualTo(57);
             go.countDown();

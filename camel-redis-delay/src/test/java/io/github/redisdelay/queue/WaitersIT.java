@@ -324,7 +324,9 @@ class WaitersIT extends RealQueueIT {
         get(held.get(1).settle(Settlement.ACKNOWLEDGE));
         assertThat(all).allSatisfy(each -> assertThat(each.heard()).isEmpty());
         get(held.get(0).settle(Settlement.ACKNOWLEDGE));
-        assertThat(all).filteredOn(each -> each.heard().equals(List.of(call(0)))).hasSize(1);
+        assertThat(all)
+                .filteredOn(each -> each.heard().equals(List.of(call(0))))
+                .hasSize(1);
         assertThat(all).filteredOn(each -> each.heard().isEmpty()).hasSize(4);
     }
 
