@@ -94,11 +94,8 @@ class DocumentationTest {
     /** A row of a table of options that is written by hand: the names, and their default values. */
     private static final Pattern ROW = Pattern.compile("\\| (`\\w+[^|]*`) \\| ([^|]*?) ?(\\|.*)?");
 
-    private static final List<String> BY_HAND = List.of(
-            "docs/scheduling.md",
-            "docs/consuming.md",
-            "docs/failing.md",
-            "docs/connections.md");
+    private static final List<String> BY_HAND =
+            List.of("docs/scheduling.md", "docs/consuming.md", "docs/failing.md", "docs/connections.md");
 
     @Test
     void should_name_the_default_values_that_there_are() throws Exception {
@@ -154,13 +151,15 @@ class DocumentationTest {
         JsonObject options = section("properties");
         options.keySet().removeAll(section("componentProperties").keySet());
         assertThat(Files.readString(PAGE))
-                .contains("all endpoint options but `" + String.join("`, `", options.keySet())
-                        .replaceFirst(", (`\\w+)$", " and $1") + "`.");
+                .contains("all endpoint options but `"
+                        + String.join("`, `", options.keySet()).replaceFirst(", (`\\w+)$", " and $1") + "`.");
         for (String name : section("componentProperties").keySet()) {
             if (section("properties").containsKey(name)) {
-                assertThat(description(name, (JsonObject) section("componentProperties").get(name)))
+                assertThat(description(name, (JsonObject)
+                                section("componentProperties").get(name)))
                         .as(name)
-                        .isEqualTo(description(name, (JsonObject) section("properties").get(name)));
+                        .isEqualTo(description(
+                                name, (JsonObject) section("properties").get(name)));
             }
         }
     }
