@@ -233,8 +233,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * A Redisson configuration in YAML to make a client from, for Sentinel, Cluster and whatever else Redisson can connect
-     * to: a resource such as classpath:redisson.yaml or file:/etc/app/redisson.yaml. Its codec has no effect.
+     * A Redisson configuration in YAML, for Sentinel, Cluster and whatever else Redisson can connect to. It is a
+     * resource such as classpath:redisson.yaml or file:/etc/app/redisson.yaml. Its codec has no effect.
      */
     public void setConfigurationUri(String configurationUri) {
         this.configurationUri = configurationUri;
@@ -245,8 +245,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The address of a single Redis server to make a client for, such as redis://host:6379; rediss:// connects by TLS. On an
-     * endpoint it is used without the component's username, password, database and sslContextParameters.
+     * The address of a single Redis server, such as redis://host:6379; rediss:// connects by TLS. On an endpoint it is
+     * used without the component's username, password, database and sslContextParameters.
      */
     public void setAddress(String address) {
         this.address = address;
@@ -296,9 +296,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The time for which a producer waits for Redis's answer, 1 ms or more. After that the exchange fails, and the message may
-     * nevertheless be stored; the same id can safely be sent again, and a redelivery by Camel's error handler waits for the
-     * answer instead of sending another message.
+     * How long a producer waits for Redis' answer, 1 ms or more. After that the exchange fails, and the message may
+     * nevertheless be stored. Send the same id again, or let Camel's error handler redeliver the step: neither stores a
+     * second message.
      */
     public void setRequestTimeout(String requestTimeout) {
         this.requestTimeout = requestTimeout;
@@ -309,8 +309,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The beginning of the Redis keys of all queues, at most 200 bytes without braces and control characters. Queues of the
-     * same name and different prefixes have nothing to do with each other.
+     * The beginning of the Redis keys of all queues, at most 200 bytes without braces and control characters. It
+     * separates queues of the same name.
      */
     public void setKeyPrefix(String keyPrefix) {
         this.keyPrefix = keyPrefix;
@@ -321,9 +321,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The number of hash tags over which the queue is spread, 1 to 64, so that it can grow past one node of a Redis Cluster. All producers and
-     * consumers of the queue must have the same number; it is recorded in Redis, and another one is an error. The number of a queue
-     * never changes: for another one take a new queue name.
+     * The number of slots of a Redis Cluster over which the queue is spread, 1 to 64. All producers and consumers of
+     * the queue must have the same number, and it never changes.
      */
     public void setPartitions(int partitions) {
         this.partitions = partitions;
@@ -334,8 +333,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * To use a custom HeaderFilterStrategy to decide which headers are stored with a message and taken from a stored one.
-     * Camel's own headers, whose names begin with Camel, are neither stored nor restored whatever it says.
+     * A custom HeaderFilterStrategy that decides which headers are stored with a message and restored from it. Headers
+     * that begin with Camel are never stored or restored.
      */
     public void setHeaderFilterStrategy(HeaderFilterStrategy headerFilterStrategy) {
         this.headerFilterStrategy = headerFilterStrategy;
@@ -358,9 +357,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The time to deliver messages at: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than
-     * 100000000000 look like seconds and are an error. A time in the past means now. Must not be combined with delay; the headers CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over
-     * it.
+     * The time to deliver messages at: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since
+     * 1970. A time in the past means now. Must not be combined with delay. The headers CamelRedisDelayDelay and
+     * CamelRedisDelayDeliverAt win over it.
      */
     public void setDeliverAt(String deliverAt) {
         this.deliverAt = deliverAt;
@@ -371,11 +370,11 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header
-     * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get,
-     * list and stats look, outlook counts what becomes due when, queues names all queues; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one,
-     * several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages
-     * of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
+     * The operation of the producer. schedule stores a message. cancel removes messages by the ids of the header
+     * CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now. get, list, stats,
+     * outlook and queues read. pause and resume apply to all consumers. redrive moves dead letters back, purge removes
+     * them. check repairs a queue after keys were lost. import moves messages of an RDelayedQueue here. The header
+     * CamelRedisDelayOperation wins over it.
      */
     public void setOperation(String operation) {
         this.operation = operation;
@@ -386,9 +385,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The treatment of a message whose id is delayed, leased, or remembered (see deduplicationPeriod): reject fails with a DuplicateMessageException, ignore
-     * keeps the stored message, replace puts the new body and due time in its place. An exchange that is itself the delivery
-     * of this id always replaces it.
+     * The treatment of a message whose id is delayed, leased, or remembered (see deduplicationPeriod). reject fails
+     * with a DuplicateMessageException, ignore keeps the stored message, replace stores the new body and due time. A
+     * route always replaces the message that it has received.
      */
     public void setOnDuplicate(String onDuplicate) {
         this.onDuplicate = onDuplicate;
@@ -399,10 +398,11 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * True for batches. On a consumer: messages are routed in batches, each a List of Messages in one exchange, acknowledged as one (see
-     * batchSize and batchTimeout). On a producer: a body that is a List is scheduled element by element in one go. An element is a body, or a Message or Exchange
-     * with headers of its own; the header CamelRedisDelayMessageId is then a List of ids. If some fail, the others are
-     * scheduled and the exchange fails with a BatchScheduleException that lists them. Other bodies are scheduled as they are.
+     * True for batches. A consumer routes messages in batches, each a List of Messages in one exchange, acknowledged as
+     * one (see batchSize and batchTimeout). A producer schedules a body that is a List element by element. An element
+     * is a body, or a Message or Exchange with headers of its own. The header CamelRedisDelayMessageId is then a List
+     * of ids. If some fail, the others are scheduled and the exchange fails with a BatchScheduleException that lists
+     * them.
      */
     public void setBatching(boolean batching) {
         this.batching = batching;
@@ -422,8 +422,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The most messages that one look by Camel's tools reads, such as the browse console or JMX, whatever they ask for; 1 or
-     * more. All of them are in memory then, bodies included.
+     * The most messages that Camel's tools, such as the browse console or JMX, read at a time, 1 or more. All of them
+     * are in memory then, bodies included.
      */
     public void setBrowseLimit(int browseLimit) {
         this.browseLimit = browseLimit;
@@ -434,9 +434,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Whether the calling thread waits until Redis has answered, and then goes on with the exchange itself. With false it only
-     * hands the message over, and the exchange goes on on one of at most 32 threads of the component. In a transaction, and on
-     * these threads, the thread always waits.
+     * True if the calling thread waits until Redis has answered, and then continues the exchange. With false one of at
+     * most 32 threads of the component continues it. In a transaction, and on these threads, the thread always waits.
      */
     public void setSynchronous(boolean synchronous) {
         this.synchronous = synchronous;
@@ -447,10 +446,10 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The number of Redis replicas that must have received a producer's change (schedule, cancel, reschedule, promote, redrive, purge,
-     * pause, resume, check) before the exchange goes on; 0 waits for none. If they have not within replicationTimeout, the exchange fails with
-     * a ReplicationTimeoutException although the change was made; a redelivery by Camel's error handler waits again, and makes no second
-     * change. Claims and acknowledgements never wait.
+     * The number of Redis replicas that must have a producer's change before the exchange continues; 0 waits for none.
+     * If too few have it within replicationTimeout, the exchange fails with a ReplicationTimeoutException although the
+     * change was made. A redelivery by Camel's error handler waits again, and makes no second change. Claims and
+     * acknowledgements never wait.
      */
     public void setWaitForReplicas(int waitForReplicas) {
         this.waitForReplicas = waitForReplicas;
@@ -461,10 +460,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * True if a producer's change must have been written to disk (fsync), on the master and on as many replicas as waitForReplicas
-     * says, before the exchange goes on. Needs the append-only file, and Redis 7.2 or newer, or Valkey with appendfsync always.
-     * Where the server's answer does not hold, the route does not start; found later, nothing is changed and the exchange
-     * fails.
+     * True if a producer's change must be on the disk (fsync) before the exchange continues, on the master and on as
+     * many replicas as waitForReplicas says. Needs the append-only file, and Redis 7.2 or newer, or Valkey with
+     * appendfsync always. On a server without it the route does not start, or the exchange fails and changes nothing.
      */
     public void setWaitForDisk(boolean waitForDisk) {
         this.waitForDisk = waitForDisk;
@@ -475,9 +473,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The longest wait for the replicas and the disk of waitForReplicas and waitForDisk, from 1 ms to less than requestTimeout, and less than the
-     * timeout of Redisson (3s unless configured otherwise). A wait for the disk takes a second or more where the server has
-     * appendfsync everysec.
+     * The longest wait of waitForReplicas and waitForDisk, from 1 ms to less than requestTimeout and the timeout of
+     * Redisson (3 s by default). With appendfsync everysec a wait for the disk takes a second or more.
      */
     public void setReplicationTimeout(String replicationTimeout) {
         this.replicationTimeout = replicationTimeout;
@@ -487,7 +484,7 @@ public class RedisDelayConfiguration implements Cloneable {
         return concurrentConsumers;
     }
 
-    /** The most exchanges that may be under way at a time. */
+    /** The most exchanges of the consumer at a time. */
     public void setConcurrentConsumers(int concurrentConsumers) {
         this.concurrentConsumers = concurrentConsumers;
     }
@@ -497,9 +494,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * A thread pool of your own on which a consumer's exchanges are routed, such as #bean:pool. It is not shut down by Camel.
-     * What it does not take goes back to Redis. Without it exchanges run on a pool after the thread pool profile redis-delay,
-     * if there is one, else on threads of the component, of which there are as many as are busy.
+     * A thread pool of your own that routes a consumer's exchanges, such as #bean:pool. Camel does not shut it down. A
+     * message that it does not take is released. Without it exchanges run on the thread pool profile redis-delay, if
+     * there is one, or else on threads of the component.
      */
     public void setExecutorService(ExecutorService executorService) {
         this.executorService = executorService;
@@ -510,8 +507,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The most messages to claim at a time, 1 to 256. A consumer prefetches beyond its free slots only if
-     * its recent throughput justifies it, so a slow one takes nothing away from others.
+     * The most messages to claim at a time, 1 to 256. A consumer prefetches beyond its free slots only if its recent
+     * throughput justifies it.
      */
     public void setMaxMessagesPerPoll(int maxMessagesPerPoll) {
         this.maxMessagesPerPoll = maxMessagesPerPoll;
@@ -522,9 +519,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The lease, from 100 ms to 365 days: for how long a message that was claimed is hidden from other consumers. It is
-     * extended while the work goes on (see maximumVisibilityExtension); if this JVM dies, the message is delivered again when it
-     * ends.
+     * The length of the lease, from 100 ms to 365 days: how long a claimed message is hidden from other consumers. It
+     * is extended while the exchange runs (see maximumVisibilityExtension). If this JVM dies, the message is delivered
+     * again when it ends.
      */
     public void setVisibilityTimeout(String visibilityTimeout) {
         this.visibilityTimeout = visibilityTimeout;
@@ -547,8 +544,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The number of times that a message is delivered again after its first delivery failed; 0 for never, -1 for ever. If it is not set and
-     * redeliveryDelays is, their number. What is given up goes to the dead letters.
+     * How often a message is delivered again after its first delivery failed; 0 for never, -1 for ever. Without it the
+     * number of redeliveryDelays, if there are any. After that the message goes to the dead letters.
      */
     public void setMaximumRedeliveries(Integer maximumRedeliveries) {
         this.maximumRedeliveries = maximumRedeliveries;
@@ -559,8 +556,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The delay before the first redelivery. A message that has been delivered ten times waits for 10 milliseconds at least, so that
-     * one that always fails does not keep Redis busy.
+     * The delay before the first redelivery. A message that has been delivered ten times waits for 10 milliseconds at
+     * least.
      */
     public void setRedeliveryDelay(String redeliveryDelay) {
         this.redeliveryDelay = redeliveryDelay;
@@ -614,7 +611,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * True if a message that is given up is kept among the queue's dead letters. Otherwise it is dropped, counted and logged.
+     * True if a message that is given up is kept among the queue's dead letters. Otherwise it is dropped, counted and
+     * logged.
      */
     public void setDeadLetter(boolean deadLetter) {
         this.deadLetter = deadLetter;
@@ -676,8 +674,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The time after its due time within which a message may be delivered, 1 ms or more; without it for ever. What is not delivered by then
-     * is expired (see onExpiry). The header CamelRedisDelayTimeToLive wins over it.
+     * How long after its due time a message may be delivered, 1 ms or more; without it for ever. After that it is
+     * expired (see onExpiry). The header CamelRedisDelayTimeToLive wins over it.
      */
     public void setTimeToLive(String timeToLive) {
         this.timeToLive = timeToLive;
@@ -688,8 +686,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The time for which a message's id stays a duplicate after it was acknowledged or expired, 1 ms or more; without it not at all. A
-     * cancelled one is free at once. Takes about 100 bytes of Redis memory and the id for each until the period is over. The header
+     * How long a message's id stays a duplicate after the message was acknowledged or expired, 1 ms or more. A
+     * cancelled one is free at once. Each takes about 100 bytes of Redis memory, and its length. The header
      * CamelRedisDelayDeduplicationPeriod wins over it.
      */
     public void setDeduplicationPeriod(String deduplicationPeriod) {
@@ -701,8 +699,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The interval of a recurring schedule, from 1 s to 3650 days. A consumer declares a schedule that it receives itself. A
-     * producer makes one of its message, whose id is in the header CamelRedisDelayScheduleId. Set on an endpoint only.
+     * The interval of a recurring schedule, from 1 s to 3650 days. A consumer declares a schedule that it receives
+     * itself. A producer makes one of its message, whose id is in the header CamelRedisDelayScheduleId. On an endpoint
+     * only.
      */
     public void setEvery(String every) {
         this.every = every;
@@ -713,8 +712,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The cron expression of a recurring schedule, in the place of every: minute, hour, day of the month, month and day of
-     * the week, or these with the second first. Set on an endpoint only.
+     * The cron expression of a recurring schedule, instead of every. Five fields, as in crontab, or six with the second
+     * first. On an endpoint only.
      */
     public void setCron(String cron) {
         this.cron = cron;
@@ -746,8 +745,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The most messages that the queue may hold, delayed and leased; 0 for any number. If it holds as many, the exchange
-     * fails with a QueueFullException. Dead letters do not count.
+     * The most messages of the queue, delayed and leased; 0 for any number. If it has as many, the exchange fails with
+     * a QueueFullException. Dead letters do not count.
      */
     public void setMaximumQueueLength(long maximumQueueLength) {
         this.maximumQueueLength = maximumQueueLength;
@@ -758,8 +757,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The most messages that the operation list gives, 1 to 256; set on the endpoint, also the most messages, the first ones, that redrive,
-     * purge and promote change if they name none by its id, or the most queues that the operation queues gives. The header CamelRedisDelayLimit wins over it.
+     * The most messages in the result of the operation list, 1 to 256. Set on the endpoint, also the most messages that
+     * redrive, purge and promote change without an id, and the most queues in the result of queues. The header
+     * CamelRedisDelayLimit wins over it.
      */
     public void setLimit(int limit) {
         this.limit = limit;
@@ -790,8 +790,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Only messages whose last delivery failed with this exception (the name of its class, such as java.net.ConnectException; without
-     * a package, of any package) are redriven, purged or promoted.
+     * redrive, purge and promote change only messages whose last delivery failed with this exception. It is the name of
+     * its class, such as java.net.ConnectException; without a package, of any package.
      */
     public void setFailureException(String failureException) {
         this.failureException = failureException;
@@ -802,8 +802,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * Only dead letters that were given up for this reason (failed, retryAfter, leaseExpired, expired, unreadable, or what their route
-     * said) are redriven or purged; or promoted, with state=dead.
+     * redrive and purge (with state=dead, promote) change only dead letters that were given up for this reason: failed,
+     * retryAfter, leaseExpired, expired, unreadable, or one that a route set.
      */
     public void setDeadLetterReason(String deadLetterReason) {
         this.deadLetterReason = deadLetterReason;
@@ -813,9 +813,7 @@ public class RedisDelayConfiguration implements Cloneable {
         return failureRouteId;
     }
 
-    /**
-     * Only messages whose last delivery failed in this route are redriven, purged or promoted.
-     */
+    /** redrive, purge and promote change only messages whose last delivery failed in this route. */
     public void setFailureRouteId(String failureRouteId) {
         this.failureRouteId = failureRouteId;
     }
@@ -825,8 +823,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * True if redrive, purge and promote mean all messages. Without it they need the id of a message, or one of the options
-     * failureException, deadLetterReason, failureRouteId and limit, or the header CamelRedisDelayLimit. Cannot be set on the component.
+     * True if redrive, purge and promote change all messages. Without it they need an id, one of the options
+     * failureException, deadLetterReason, failureRouteId and limit, or the header CamelRedisDelayLimit. On an endpoint
+     * only.
      */
     public void setAll(boolean all) {
         this.all = all;
@@ -837,8 +836,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * True if a promote of many messages also runs the recurring schedules among them now, and a cancel of a group ends them.
-     * Without it they are spared. Cannot be set on the component.
+     * True if a promote of many messages also runs the recurring schedules among them now, and a cancel of a group ends
+     * them. On an endpoint only.
      */
     public void setSchedules(boolean schedules) {
         this.schedules = schedules;
@@ -849,9 +848,9 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default),
-     * parked, leased or dead ones for the operation list; and with dead, the operations get, stats, outlook, cancel, reschedule, promote, pause, resume
-     * and check are about the dead letters.
+     * The messages of an endpoint. On a consumer, dead consumes the dead letters of the queue. On a producer, the
+     * messages of the operation list: delayed (the default), parked, leased or dead. With dead, get, stats, outlook,
+     * cancel, reschedule, promote, pause, resume and check are about the dead letters.
      */
     public void setState(String state) {
         this.state = state;
@@ -862,8 +861,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The treatment of a message that was not delivered within its time to live: dead keeps it among the dead letters, drop drops, counts
-     * and logs it.
+     * The treatment of a message that was not delivered within its time to live. dead keeps it among the dead letters;
+     * drop drops, counts and logs it.
      */
     public void setOnExpiry(String onExpiry) {
         this.onExpiry = onExpiry;
@@ -874,8 +873,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The time for which dead letters are kept, 1 ms or more; without it for ever. Older ones are dropped, counted and logged by the
-     * consumers that have this option.
+     * How long dead letters are kept, 1 ms or more; without it for ever. The consumers that have this option drop,
+     * count and log older ones.
      */
     public void setDeadLetterRetention(String deadLetterRetention) {
         this.deadLetterRetention = deadLetterRetention;
@@ -886,8 +885,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The most dead letters that are kept; 0 for any number. The oldest ones beyond it are dropped, counted and logged by the
-     * consumers that have this option.
+     * The most dead letters that are kept; 0 for any number. The consumers that have this option drop, count and log
+     * the oldest ones beyond it.
      */
     public void setMaximumDeadLetters(long maximumDeadLetters) {
         this.maximumDeadLetters = maximumDeadLetters;
@@ -906,7 +905,7 @@ public class RedisDelayConfiguration implements Cloneable {
         return batchTimeout;
     }
 
-    /** The time for which an exchange with batching=true waits for more messages after its first one. */
+    /** How long the first due message of a batch waits for more, with batching=true. */
     public void setBatchTimeout(String batchTimeout) {
         this.batchTimeout = batchTimeout;
     }
@@ -916,8 +915,8 @@ public class RedisDelayConfiguration implements Cloneable {
     }
 
     /**
-     * The options of an import from a delayed queue of Redisson (RDelayedQueue), such as import.from: by the operation import, or by a
-     * consumer while it runs. The artifact camel-redis-delay-import has to be on the class path; its page lists them.
+     * The options of an import from an RDelayedQueue of Redisson, such as import.from, by the operation import or by a
+     * running consumer. They need the artifact camel-redis-delay-import.
      */
     public void setImportOptions(Map<String, Object> importOptions) {
         this.importOptions = importOptions;

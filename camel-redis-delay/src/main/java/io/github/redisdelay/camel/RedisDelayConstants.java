@@ -19,19 +19,17 @@ public final class RedisDelayConstants {
     public static final String DELAY = "CamelRedisDelayDelay";
 
     /**
-     * The time to deliver the message at: an Instant, Date, ZonedDateTime, OffsetDateTime, a number of milliseconds
-     * since 1970 (fewer than 100000000000 look like seconds and are an error), or ISO-8601 text with an offset. A time
-     * in the past means now. Wins over the options delay and deliverAt; must not be combined with the header
-     * CamelRedisDelayDelay. Removed after the message was stored.
+     * The time to deliver the message at. It is an Instant, Date, ZonedDateTime, OffsetDateTime, a number of
+     * milliseconds since 1970, or ISO-8601 text with an offset. A time in the past means now. Wins over the options
+     * delay and deliverAt; must not be combined with the header CamelRedisDelayDelay. Removed after the message was
+     * stored.
      */
     @Metadata(label = "producer", javaType = "java.time.Instant")
     public static final String DELIVER_AT = "CamelRedisDelayDeliverAt";
 
     /**
-     * The id to schedule a message under, or to find it by, at most 256 bytes without control characters. Generated and
-     * time-ordered when a message is scheduled without one. For cancel, reschedule, promote, redrive and purge it may
-     * be a Collection of ids. The only header that asks for an id, but for CamelRedisDelayDeadLetterId of redrive,
-     * purge and get.
+     * The id of the message to schedule or to find, at most 256 bytes without control characters. Without one, schedule
+     * generates a time-ordered id. For cancel, reschedule, promote, redrive and purge it may be a Collection of ids.
      */
     @Metadata(label = "producer", javaType = "String")
     public static final String SCHEDULE_ID = "CamelRedisDelayScheduleId";
@@ -56,16 +54,16 @@ public final class RedisDelayConstants {
     public static final String QUEUE = "CamelRedisDelayQueue";
 
     /**
-     * The time when the message was scheduled, by the Redis server's clock, in milliseconds since 1970: set by the
-     * consumer, and by the producer as a result. After a batch, a List in the order of the elements.
+     * When the message was scheduled, by the Redis server's clock, in milliseconds since 1970. Set by the consumer, and
+     * by the producer as a result. After a batch, a List in the order of the elements.
      */
     @Metadata(label = "common", javaType = "long")
     public static final String SCHEDULED_TIME = "CamelRedisDelayScheduledTime";
 
     /**
-     * The time when the message is or was due, by the Redis server's clock, in milliseconds since 1970: set by the
-     * consumer, and by the producer as a result of schedule, reschedule, promote and get. After a batch, a List in the
-     * order of the elements.
+     * When the message is or was due, by the Redis server's clock, in milliseconds since 1970. Set by the consumer, and
+     * by the producer as a result of schedule, reschedule, promote and get. After a batch, a List in the order of the
+     * elements.
      */
     @Metadata(label = "common", javaType = "long")
     public static final String DUE_TIME = "CamelRedisDelayDueTime";
@@ -78,8 +76,8 @@ public final class RedisDelayConstants {
     public static final String PREVIOUS_STATE = "CamelRedisDelayPreviousState";
 
     /**
-     * The number of this delivery of the message: 1 for the first; for a consumer of dead letters, of the dead letter.
-     * The operation get sets how many there were, also for a dead letter those of its message.
+     * The number of this delivery of the message, 1 for the first; for a consumer of dead letters, of the dead letter.
+     * The operation get sets how many deliveries the message had.
      */
     @Metadata(label = "common", javaType = "int")
     public static final String ATTEMPT = "CamelRedisDelayAttempt";
@@ -144,89 +142,87 @@ public final class RedisDelayConstants {
     public static final String RULE = "CamelRedisDelayRule";
 
     /**
-     * The time of the rule for which this run of a recurring schedule is, in milliseconds since 1970: set by the consumer, and
-     * by the operations get and list, also of a dead letter. The same in each delivery of the run, also in one that comes
-     * late, again or after a redrive.
+     * The nominal time of this run of a recurring schedule, in milliseconds since 1970. Set by the consumer, and by the
+     * operations get and list, also of a dead letter. It is the same in each delivery of the run, also after a redrive.
      */
     @Metadata(label = "common", javaType = "long")
     public static final String RUN_TIME = "CamelRedisDelayRunTime";
 
     /**
-     * The time of the next run of a recurring schedule behind this one, in milliseconds since 1970: set by the consumer, get and
-     * list. A run that ends later than that leaves it out.
+     * The nominal time of the next run of a recurring schedule after this one, in milliseconds since 1970. Set by the
+     * consumer, get and list. A run that ends later leaves it out.
      */
     @Metadata(label = "common", javaType = "long")
     public static final String NEXT_RUN_TIME = "CamelRedisDelayNextRunTime";
 
     /**
-     * The time of the rule for which the run of a recurring schedule was that ended last, in milliseconds since 1970: set by the
-     * operations get and list, once a run has ended.
+     * The nominal time of the last run of a recurring schedule that has ended, in milliseconds since 1970. Set by the
+     * operations get and list.
      */
     @Metadata(label = "producer", javaType = "long")
     public static final String LAST_RUN_TIME = "CamelRedisDelayLastRunTime";
 
     /**
-     * The time for which the message's id stays a duplicate after it was acknowledged or expired: a java.time.Duration,
-     * a number of milliseconds, or text such as 1h. Wins over the option deduplicationPeriod. Removed after the message
+     * How long the message's id stays a duplicate after it was acknowledged or expired. It is a java.time.Duration, a
+     * number of milliseconds, or text such as 1h. Wins over the option deduplicationPeriod. Removed after the message
      * was stored.
      */
     @Metadata(label = "producer", javaType = "java.time.Duration")
     public static final String DEDUPLICATION_PERIOD = "CamelRedisDelayDeduplicationPeriod";
 
     /**
-     * The maximumRedeliveries of the message to schedule, in the place of its consumer's option. Removed after the
-     * message was stored.
+     * The maximumRedeliveries of the message to schedule, instead of its consumer's option. Removed after the message
+     * was stored.
      */
     @Metadata(label = "producer", javaType = "int")
     public static final String MAXIMUM_REDELIVERIES = "CamelRedisDelayMaximumRedeliveries";
 
     /**
-     * The redeliveryDelay of the message to schedule, in the place of its consumer's option. Removed after the message
-     * was stored.
+     * The redeliveryDelay of the message to schedule, instead of its consumer's option. Removed after the message was
+     * stored.
      */
     @Metadata(label = "producer", javaType = "java.time.Duration")
     public static final String REDELIVERY_DELAY = "CamelRedisDelayRedeliveryDelay";
 
     /**
-     * The backOffMultiplier of the message to schedule, in the place of its consumer's option. Removed after the
-     * message was stored.
+     * The backOffMultiplier of the message to schedule, instead of its consumer's option. Removed after the message was
+     * stored.
      */
     @Metadata(label = "producer", javaType = "double")
     public static final String BACK_OFF_MULTIPLIER = "CamelRedisDelayBackOffMultiplier";
 
     /**
-     * The maximumRedeliveryDelay of the message to schedule, in the place of its consumer's option. Removed after the
+     * The maximumRedeliveryDelay of the message to schedule, instead of its consumer's option. Removed after the
      * message was stored.
      */
     @Metadata(label = "producer", javaType = "java.time.Duration")
     public static final String MAXIMUM_REDELIVERY_DELAY = "CamelRedisDelayMaximumRedeliveryDelay";
 
     /**
-     * The redeliveryDelays of the message to schedule, such as 15s,3m,10m, in the place of its consumer's options.
-     * Without CamelRedisDelayMaximumRedeliveries their number is the maximum. Removed after the message was stored.
+     * The redeliveryDelays of the message to schedule, such as 15s,3m,10m, instead of its consumer's options. Without
+     * CamelRedisDelayMaximumRedeliveries their number is the maximum. Removed after the message was stored.
      */
     @Metadata(label = "producer", javaType = "String")
     public static final String REDELIVERY_DELAYS = "CamelRedisDelayRedeliveryDelays";
 
     /**
-     * To be set by a route, as header or exchange property: deliver this message again after this delay, whether the
-     * exchange failed or not, in the place of the delay that the redelivery policy would take. Attempts count as
-     * always.
+     * Set by a route, as header or exchange property: deliver this message again after this delay, whether the exchange
+     * failed or not. It replaces the delay of the redelivery policy; attempts count.
      */
     @Metadata(label = "consumer", javaType = "java.time.Duration")
     public static final String RETRY_AFTER = "CamelRedisDelayRetryAfter";
 
     /**
-     * To be set by a route, as header or exchange property: give this message up and keep it among the dead letters,
-     * for this reason. On a dead letter: why it is one, where that is not just a failure.
+     * Set by a route, as header or exchange property: give this message up and keep it among the dead letters, for this
+     * reason. On a dead letter: the reason why its message was given up.
      */
     @Metadata(label = "consumer", javaType = "String")
     public static final String DEAD_LETTER_REASON = "CamelRedisDelayDeadLetterReason";
 
     /**
-     * The reason why the message is delivered again: failed (or the route asked for it), leaseExpired (its consumer
-     * died, was cut off or worked for too long), released (it was given back without having been begun). Missing in a
-     * first delivery. Set by the consumer, and by the operation get.
+     * The reason why the message is delivered again. failed: its route failed or asked for it. leaseExpired: its
+     * consumer died, was cut off or worked for too long. released: it was not begun. Missing in a first delivery. Set
+     * by the consumer, and by the operation get.
      */
     @Metadata(label = "common", javaType = "String", enums = "failed,leaseExpired,released")
     public static final String REDELIVERY_REASON = "CamelRedisDelayRedeliveryReason";
@@ -238,72 +234,71 @@ public final class RedisDelayConstants {
     public static final String MESSAGE_STATE = "CamelRedisDelayState";
 
     /**
-     * The time when the lease of a leased message expires, by the Redis server's clock, in milliseconds since 1970: set
-     * by the operation get.
+     * When the lease of a leased message expires, by the Redis server's clock, in milliseconds since 1970. Set by the
+     * operation get.
      */
     @Metadata(label = "producer", javaType = "long")
     public static final String LEASE_END = "CamelRedisDelayLeaseEnd";
 
     /**
-     * The host, route and process that have leased a message: set by the operation get. Empty text where that is not
-     * known, as of a message that was polled.
+     * The host, route and process of the owner of a lease; empty text if it is unknown, as for a polled message. Set by
+     * the operation get.
      */
     @Metadata(label = "producer", javaType = "String")
     public static final String LEASE_OWNER = "CamelRedisDelayLeaseOwner";
 
     /**
-     * The outcome of cancel, reschedule, promote, redrive or purge for the message: done, or why nothing was done:
-     * leased, duplicate (its id is in use), dead (it was given up, see CamelRedisDelayDeadLetterId), none (there is no
-     * such message). For several ids a List in their order.
+     * The outcome of cancel, reschedule, promote, redrive or purge for the message. It is done, or why nothing was
+     * done: leased, duplicate (its id is in use), dead (it was given up, see CamelRedisDelayDeadLetterId), none (there
+     * is no such message). For several ids a List in their order.
      */
     @Metadata(label = "producer", javaType = "String", enums = "done,leased,duplicate,dead,none")
     public static final String RESULT = "CamelRedisDelayResult";
 
     /**
-     * The number of messages that cancel, reschedule, promote, redrive, purge or check changed, or that list gave, or of
-     * queues that queues gave. Of a group, the number that stats counted.
+     * How many messages cancel, reschedule, promote, redrive, purge or check changed, how many list returned, or how
+     * many queues. Of a group, the number that stats counted.
      */
     @Metadata(label = "producer", javaType = "long")
     public static final String COUNT = "CamelRedisDelayCount";
 
     /**
-     * The beginning of the next page of the operation list: set as a result as long as there are more, and read by the
-     * next list. Without it, a list begins with the first message.
+     * The position of the next page of the operation list. Set as a result while there are more, and read by the next
+     * list. Without it, a list begins with the first message.
      */
     @Metadata(label = "producer", javaType = "String")
     public static final String CURSOR = "CamelRedisDelayCursor";
 
     /**
-     * The most messages that list gives, or that redrive, purge and promote change if they name none by its id, or the
-     * most queues that queues gives, 1 to 256. Wins over the option limit. Removed after it was done.
+     * The most messages that list returns, or that redrive, purge and promote change without an id, or the most queues,
+     * 1 to 256. Wins over the option limit. Removed after it was done.
      */
     @Metadata(label = "producer", javaType = "int")
     public static final String LIMIT = "CamelRedisDelayLimit";
 
     /**
-     * The id of a dead letter: set by a consumer of dead letters, by the operation get, and as a result of operations
-     * on dead letters (there CamelRedisDelayMessageId is the id of the message). The operations redrive, purge and get
-     * take it for the one that is meant, unless CamelRedisDelayScheduleId is set. For several ids a List, empty text
-     * where there is none.
+     * The id of a dead letter. Set by a consumer of dead letters, by the operation get, and as a result of operations
+     * on dead letters (then CamelRedisDelayMessageId is the id of the message). Without CamelRedisDelayScheduleId,
+     * redrive, purge and get use it as their id. For several ids a List, empty text where there is none.
      */
     @Metadata(label = "common", javaType = "String")
     public static final String DEAD_LETTER_ID = "CamelRedisDelayDeadLetterId";
 
     /**
-     * The time when the message of a dead letter was given up, by the Redis server's clock, in milliseconds since 1970:
-     * set by a consumer of dead letters, and by the operation get.
+     * When the message of a dead letter was given up, by the Redis server's clock, in milliseconds since 1970. Set by a
+     * consumer of dead letters, and by the operation get.
      */
     @Metadata(label = "common", javaType = "long")
     public static final String DEAD_LETTER_TIME = "CamelRedisDelayDeadLetterTime";
 
     /**
-     * The class of the exception with which the last delivery failed: set by the consumer on a message that failed
-     * before and on a dead letter, and by the operation get.
+     * The class of the exception of the last failed delivery. Set by the consumer on a message that failed before and
+     * on a dead letter, and by the operation get.
      */
     @Metadata(label = "common", javaType = "String")
     public static final String FAILURE_EXCEPTION = "CamelRedisDelayFailureException";
 
-    /** The message of the exception with which the last delivery failed. */
+    /** The message of the exception of the last failed delivery. */
     @Metadata(label = "common", javaType = "String")
     public static final String FAILURE_MESSAGE = "CamelRedisDelayFailureMessage";
 
