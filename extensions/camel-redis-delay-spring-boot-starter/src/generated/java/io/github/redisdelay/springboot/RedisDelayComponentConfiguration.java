@@ -12,12 +12,12 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 public class RedisDelayComponentConfiguration extends ComponentConfigurationPropertiesCommon {
 
     /**
-     * The address of a single Redis server to make a client for, such as redis://host:6379; rediss:// connects by TLS. On an endpoint it is used without the component's username, password, database and sslContextParameters.
+     * The address of a single Redis server, such as redis://host:6379; rediss:// connects by TLS. On an endpoint it is used without the component's username, password, database and sslContextParameters.
      */
     private String address;
 
     /**
-     * True for batches. On a consumer: messages are routed in batches, each a List of Messages in one exchange, acknowledged as one (see batchSize and batchTimeout). On a producer: a body that is a List is scheduled element by element in one go. An element is a body, or a Message or Exchange with headers of its own; the header CamelRedisDelayMessageId is then a List of ids. If some fail, the others are scheduled and the exchange fails with a BatchScheduleException that lists them. Other bodies are scheduled as they are.
+     * True for batches. A consumer routes messages in batches, each a List of Messages in one exchange, acknowledged as one (see batchSize and batchTimeout). A producer schedules a body that is a List element by element. An element is a body, or a Message or Exchange with headers of its own. The header CamelRedisDelayMessageId is then a List of ids. If some fail, the others are scheduled and the exchange fails with a BatchScheduleException that lists them.
      */
     private Boolean batching;
 
@@ -27,12 +27,12 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String configuration;
 
     /**
-     * A Redisson configuration in YAML to make a client from, for Sentinel, Cluster and whatever else Redisson can connect to: a resource such as classpath:redisson.yaml or file:/etc/app/redisson.yaml. Its codec has no effect.
+     * A Redisson configuration in YAML, for Sentinel, Cluster and whatever else Redisson can connect to. It is a resource such as classpath:redisson.yaml or file:/etc/app/redisson.yaml. Its codec has no effect.
      */
     private String configurationUri;
 
     /**
-     * The cron expression of a recurring schedule, in the place of every: minute, hour, day of the month, month and day of the week, or these with the second first. Set on an endpoint only.
+     * The cron expression of a recurring schedule, instead of every. Five fields, as in crontab, or six with the second first. On an endpoint only.
      */
     private String cron;
 
@@ -42,7 +42,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer database;
 
     /**
-     * The interval of a recurring schedule, from 1 s to 3650 days. A consumer declares a schedule that it receives itself. A producer makes one of its message, whose id is in the header CamelRedisDelayScheduleId. Set on an endpoint only.
+     * The interval of a recurring schedule, from 1 s to 3650 days. A consumer declares a schedule that it receives itself. A producer makes one of its message, whose id is in the header CamelRedisDelayScheduleId. On an endpoint only.
      */
     private String every;
 
@@ -52,7 +52,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String group;
 
     /**
-     * The options of an import from a delayed queue of Redisson (RDelayedQueue), such as import.from: by the operation import, or by a consumer while it runs. The artifact camel-redis-delay-import has to be on the class path; its page lists them. This is a multi-value option with prefix: import.
+     * The options of an import from an RDelayedQueue of Redisson, such as import.from, by the operation import or by a running consumer. They need the artifact camel-redis-delay-import. This is a multi-value option with prefix: import.
      */
     private Map<String, Object> importOptions;
 
@@ -62,12 +62,12 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String redisson;
 
     /**
-     * The time for which a producer waits for Redis's answer, 1 ms or more. After that the exchange fails, and the message may nevertheless be stored; the same id can safely be sent again, and a redelivery by Camel's error handler waits for the answer instead of sending another message.
+     * How long a producer waits for Redis' answer, 1 ms or more. After that the exchange fails, and the message may nevertheless be stored. Send the same id again, or let Camel's error handler redeliver the step: neither stores a second message.
      */
     private String requestTimeout;
 
     /**
-     * The messages that are meant. On a consumer: dead consumes the dead letters of the queue. On a producer: delayed (the default), parked, leased or dead ones for the operation list; and with dead, the operations get, stats, outlook, cancel, reschedule, promote, pause, resume and check are about the dead letters.
+     * The messages of an endpoint. On a consumer, dead consumes the dead letters of the queue. On a producer, the messages of the operation list: delayed (the default), parked, leased or dead. With dead, get, stats, outlook, cancel, reschedule, promote, pause, resume and check are about the dead letters.
      */
     private String state;
 
@@ -87,7 +87,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer batchSize;
 
     /**
-     * The time for which an exchange with batching=true waits for more messages after its first one.
+     * How long the first due message of a batch waits for more, with batching=true.
      */
     private String batchTimeout;
 
@@ -97,7 +97,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Boolean bridgeErrorHandler;
 
     /**
-     * The most exchanges that may be under way at a time.
+     * The most exchanges of the consumer at a time.
      */
     private Integer concurrentConsumers;
 
@@ -107,7 +107,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Boolean deadLetter;
 
     /**
-     * The time for which dead letters are kept, 1 ms or more; without it for ever. Older ones are dropped, counted and logged by the consumers that have this option.
+     * How long dead letters are kept, 1 ms or more; without it for ever. The consumers that have this option drop, count and log older ones.
      */
     private String deadLetterRetention;
 
@@ -122,12 +122,12 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String groupRetry;
 
     /**
-     * The most dead letters that are kept; 0 for any number. The oldest ones beyond it are dropped, counted and logged by the consumers that have this option.
+     * The most dead letters that are kept; 0 for any number. The consumers that have this option drop, count and log the oldest ones beyond it.
      */
     private Long maximumDeadLetters;
 
     /**
-     * The number of times that a message is delivered again after its first delivery failed; 0 for never, -1 for ever. If it is not set and redeliveryDelays is, their number. What is given up goes to the dead letters.
+     * How often a message is delivered again after its first delivery failed; 0 for never, -1 for ever. Without it the number of redeliveryDelays, if there are any. After that the message goes to the dead letters.
      */
     private Integer maximumRedeliveries;
 
@@ -142,12 +142,12 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String maximumVisibilityExtension;
 
     /**
-     * The treatment of a message that was not delivered within its time to live: dead keeps it among the dead letters, drop drops, counts and logs it.
+     * The treatment of a message that was not delivered within its time to live. dead keeps it among the dead letters; drop drops, counts and logs it.
      */
     private String onExpiry;
 
     /**
-     * The delay before the first redelivery. A message that has been delivered ten times waits for 10 milliseconds at least, so that one that always fails does not keep Redis busy.
+     * The delay before the first redelivery. A message that has been delivered ten times waits for 10 milliseconds at least.
      */
     private String redeliveryDelay;
 
@@ -162,17 +162,17 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Double redeliveryJitter;
 
     /**
-     * The lease, from 100 ms to 365 days: for how long a message that was claimed is hidden from other consumers. It is extended while the work goes on (see maximumVisibilityExtension); if this JVM dies, the message is delivered again when it ends.
+     * The length of the lease, from 100 ms to 365 days: how long a claimed message is hidden from other consumers. It is extended while the exchange runs (see maximumVisibilityExtension). If this JVM dies, the message is delivered again when it ends.
      */
     private String visibilityTimeout;
 
     /**
-     * A thread pool of your own on which a consumer's exchanges are routed, such as #bean:pool. It is not shut down by Camel. What it does not take goes back to Redis. Without it exchanges run on a pool after the thread pool profile redis-delay, if there is one, else on threads of the component, of which there are as many as are busy.
+     * A thread pool of your own that routes a consumer's exchanges, such as #bean:pool. Camel does not shut it down. A message that it does not take is released. Without it exchanges run on the thread pool profile redis-delay, if there is one, or else on threads of the component.
      */
     private String executorService;
 
     /**
-     * The most messages to claim at a time, 1 to 256. A consumer prefetches beyond its free slots only if its recent throughput justifies it, so a slow one takes nothing away from others.
+     * The most messages to claim at a time, 1 to 256. A consumer prefetches beyond its free slots only if its recent throughput justifies it.
      */
     private Integer maxMessagesPerPoll;
 
@@ -182,12 +182,12 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String scheduleId;
 
     /**
-     * True if redrive, purge and promote mean all messages. Without it they need the id of a message, or one of the options failureException, deadLetterReason, failureRouteId and limit, or the header CamelRedisDelayLimit. Cannot be set on the component.
+     * True if redrive, purge and promote change all messages. Without it they need an id, one of the options failureException, deadLetterReason, failureRouteId and limit, or the header CamelRedisDelayLimit. On an endpoint only.
      */
     private Boolean all;
 
     /**
-     * The time for which a message's id stays a duplicate after it was acknowledged or expired, 1 ms or more; without it not at all. A cancelled one is free at once. Takes about 100 bytes of Redis memory and the id for each until the period is over. The header CamelRedisDelayDeduplicationPeriod wins over it.
+     * How long a message's id stays a duplicate after the message was acknowledged or expired, 1 ms or more. A cancelled one is free at once. Each takes about 100 bytes of Redis memory, and its length. The header CamelRedisDelayDeduplicationPeriod wins over it.
      */
     private String deduplicationPeriod;
 
@@ -197,7 +197,7 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String delay;
 
     /**
-     * The time to deliver messages at: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than 100000000000 look like seconds and are an error. A time in the past means now. Must not be combined with delay; the headers CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over it.
+     * The time to deliver messages at: ISO-8601 with an offset, such as 2030-01-31T10:15:00Z, or milliseconds since 1970. A time in the past means now. Must not be combined with delay. The headers CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over it.
      */
     private String deliverAt;
 
@@ -207,17 +207,17 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Boolean lazyStartProducer;
 
     /**
-     * The most messages that the operation list gives, 1 to 256; set on the endpoint, also the most messages, the first ones, that redrive, purge and promote change if they name none by its id, or the most queues that the operation queues gives. The header CamelRedisDelayLimit wins over it.
+     * The most messages in the result of the operation list, 1 to 256. Set on the endpoint, also the most messages that redrive, purge and promote change without an id, and the most queues in the result of queues. The header CamelRedisDelayLimit wins over it.
      */
     private Integer limit;
 
     /**
-     * The treatment of a message whose id is delayed, leased, or remembered (see deduplicationPeriod): reject fails with a DuplicateMessageException, ignore keeps the stored message, replace puts the new body and due time in its place. An exchange that is itself the delivery of this id always replaces it.
+     * The treatment of a message whose id is delayed, leased, or remembered (see deduplicationPeriod). reject fails with a DuplicateMessageException, ignore keeps the stored message, replace stores the new body and due time. A route always replaces the message that it has received.
      */
     private String onDuplicate;
 
     /**
-     * The operation of the producer: schedule stores a message; cancel removes those with the ids of the header CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now; get, list and stats look, outlook counts what becomes due when, queues names all queues; pause and resume hold for all consumers; redrive moves dead letters back, purge removes them (one, several, or with all=true all, as promote); check finds messages that are in no state, and lets them wait again; import moves the messages of a delayed queue of Redisson here. The header CamelRedisDelayOperation wins over it.
+     * The operation of the producer. schedule stores a message. cancel removes messages by the ids of the header CamelRedisDelayScheduleId, reschedule changes their due time, promote makes them due now. get, list, stats, outlook and queues read. pause and resume apply to all consumers. redrive moves dead letters back, purge removes them. check repairs a queue after keys were lost. import moves messages of an RDelayedQueue here. The header CamelRedisDelayOperation wins over it.
      */
     private String operation;
 
@@ -237,32 +237,32 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer priority;
 
     /**
-     * The time after its due time within which a message may be delivered, 1 ms or more; without it for ever. What is not delivered by then is expired (see onExpiry). The header CamelRedisDelayTimeToLive wins over it.
+     * How long after its due time a message may be delivered, 1 ms or more; without it for ever. After that it is expired (see onExpiry). The header CamelRedisDelayTimeToLive wins over it.
      */
     private String timeToLive;
 
     /**
-     * True if a producer's change must have been written to disk (fsync), on the master and on as many replicas as waitForReplicas says, before the exchange goes on. Needs the append-only file, and Redis 7.2 or newer, or Valkey with appendfsync always. Where the server's answer does not hold, the route does not start; found later, nothing is changed and the exchange fails.
+     * True if a producer's change must be on the disk (fsync) before the exchange continues, on the master and on as many replicas as waitForReplicas says. Needs the append-only file, and Redis 7.2 or newer, or Valkey with appendfsync always. On a server without it the route does not start, or the exchange fails and changes nothing.
      */
     private Boolean waitForDisk;
 
     /**
-     * The number of Redis replicas that must have received a producer's change (schedule, cancel, reschedule, promote, redrive, purge, pause, resume, check) before the exchange goes on; 0 waits for none. If they have not within replicationTimeout, the exchange fails with a ReplicationTimeoutException although the change was made; a redelivery by Camel's error handler waits again, and makes no second change. Claims and acknowledgements never wait.
+     * The number of Redis replicas that must have a producer's change before the exchange continues; 0 waits for none. If too few have it within replicationTimeout, the exchange fails with a ReplicationTimeoutException although the change was made. A redelivery by Camel's error handler waits again, and makes no second change. Claims and acknowledgements never wait.
      */
     private Integer waitForReplicas;
 
     /**
-     * Only dead letters that were given up for this reason (failed, retryAfter, leaseExpired, expired, unreadable, or what their route said) are redriven or purged; or promoted, with state=dead.
+     * redrive and purge (with state=dead, promote) change only dead letters that were given up for this reason: failed, retryAfter, leaseExpired, expired, unreadable, or one that a route set.
      */
     private String deadLetterReason;
 
     /**
-     * Only messages whose last delivery failed with this exception (the name of its class, such as java.net.ConnectException; without a package, of any package) are redriven, purged or promoted.
+     * redrive, purge and promote change only messages whose last delivery failed with this exception. It is the name of its class, such as java.net.ConnectException; without a package, of any package.
      */
     private String failureException;
 
     /**
-     * Only messages whose last delivery failed in this route are redriven, purged or promoted.
+     * redrive, purge and promote change only messages whose last delivery failed in this route.
      */
     private String failureRouteId;
 
@@ -272,22 +272,22 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer maximumMessageSize;
 
     /**
-     * The most messages that the queue may hold, delayed and leased; 0 for any number. If it holds as many, the exchange fails with a QueueFullException. Dead letters do not count.
+     * The most messages of the queue, delayed and leased; 0 for any number. If it has as many, the exchange fails with a QueueFullException. Dead letters do not count.
      */
     private Long maximumQueueLength;
 
     /**
-     * The longest wait for the replicas and the disk of waitForReplicas and waitForDisk, from 1 ms to less than requestTimeout, and less than the timeout of Redisson (3s unless configured otherwise). A wait for the disk takes a second or more where the server has appendfsync everysec.
+     * The longest wait of waitForReplicas and waitForDisk, from 1 ms to less than requestTimeout and the timeout of Redisson (3 s by default). With appendfsync everysec a wait for the disk takes a second or more.
      */
     private String replicationTimeout;
 
     /**
-     * True if a promote of many messages also runs the recurring schedules among them now, and a cancel of a group ends them. Without it they are spared. Cannot be set on the component.
+     * True if a promote of many messages also runs the recurring schedules among them now, and a cancel of a group ends them. On an endpoint only.
      */
     private Boolean schedules;
 
     /**
-     * Whether the calling thread waits until Redis has answered, and then goes on with the exchange itself. With false it only hands the message over, and the exchange goes on on one of at most 32 threads of the component. In a transaction, and on these threads, the thread always waits.
+     * True if the calling thread waits until Redis has answered, and then continues the exchange. With false one of at most 32 threads of the component continues it. In a transaction, and on these threads, the thread always waits.
      */
     private Boolean synchronous;
 
@@ -297,22 +297,22 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Boolean autowiredEnabled;
 
     /**
-     * The most messages that one look by Camel's tools reads, such as the browse console or JMX, whatever they ask for; 1 or more. All of them are in memory then, bodies included.
+     * The most messages that Camel's tools, such as the browse console or JMX, read at a time, 1 or more. All of them are in memory then, bodies included.
      */
     private Integer browseLimit;
 
     /**
-     * To use a custom HeaderFilterStrategy to decide which headers are stored with a message and taken from a stored one. Camel's own headers, whose names begin with Camel, are neither stored nor restored whatever it says.
+     * A custom HeaderFilterStrategy that decides which headers are stored with a message and restored from it. Headers that begin with Camel are never stored or restored.
      */
     private String headerFilterStrategy;
 
     /**
-     * The beginning of the Redis keys of all queues, at most 200 bytes without braces and control characters. Queues of the same name and different prefixes have nothing to do with each other.
+     * The beginning of the Redis keys of all queues, at most 200 bytes without braces and control characters. It separates queues of the same name.
      */
     private String keyPrefix;
 
     /**
-     * The number of hash tags over which the queue is spread, 1 to 64, so that it can grow past one node of a Redis Cluster. All producers and consumers of the queue must have the same number; it is recorded in Redis, and another one is an error. The number of a queue never changes: for another one take a new queue name.
+     * The number of slots of a Redis Cluster over which the queue is spread, 1 to 64. All producers and consumers of the queue must have the same number, and it never changes.
      */
     private Integer partitions;
 

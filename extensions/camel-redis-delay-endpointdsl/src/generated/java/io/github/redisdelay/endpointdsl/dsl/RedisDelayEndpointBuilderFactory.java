@@ -45,10 +45,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return (AdvancedRedisDelayEndpointConsumerBuilder) this;
         }
         /**
-         * The address of a single Redis server to make a client for, such as
-         * redis://host:6379; rediss:// connects by TLS. On an endpoint it is
-         * used without the component's username, password, database and
-         * sslContextParameters.
+         * The address of a single Redis server, such as redis://host:6379;
+         * rediss:// connects by TLS. On an endpoint it is used without the
+         * component's username, password, database and sslContextParameters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -62,15 +61,13 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True for batches. On a consumer: messages are routed in batches, each
-         * a List of Messages in one exchange, acknowledged as one (see
-         * batchSize and batchTimeout). On a producer: a body that is a List is
-         * scheduled element by element in one go. An element is a body, or a
-         * Message or Exchange with headers of its own; the header
-         * CamelRedisDelayMessageId is then a List of ids. If some fail, the
-         * others are scheduled and the exchange fails with a
-         * BatchScheduleException that lists them. Other bodies are scheduled as
-         * they are.
+         * True for batches. A consumer routes messages in batches, each a List
+         * of Messages in one exchange, acknowledged as one (see batchSize and
+         * batchTimeout). A producer schedules a body that is a List element by
+         * element. An element is a body, or a Message or Exchange with headers
+         * of its own. The header CamelRedisDelayMessageId is then a List of
+         * ids. If some fail, the others are scheduled and the exchange fails
+         * with a BatchScheduleException that lists them.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -85,15 +82,13 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True for batches. On a consumer: messages are routed in batches, each
-         * a List of Messages in one exchange, acknowledged as one (see
-         * batchSize and batchTimeout). On a producer: a body that is a List is
-         * scheduled element by element in one go. An element is a body, or a
-         * Message or Exchange with headers of its own; the header
-         * CamelRedisDelayMessageId is then a List of ids. If some fail, the
-         * others are scheduled and the exchange fails with a
-         * BatchScheduleException that lists them. Other bodies are scheduled as
-         * they are.
+         * True for batches. A consumer routes messages in batches, each a List
+         * of Messages in one exchange, acknowledged as one (see batchSize and
+         * batchTimeout). A producer schedules a body that is a List element by
+         * element. An element is a body, or a Message or Exchange with headers
+         * of its own. The header CamelRedisDelayMessageId is then a List of
+         * ids. If some fail, the others are scheduled and the exchange fails
+         * with a BatchScheduleException that lists them.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
@@ -108,8 +103,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * A Redisson configuration in YAML to make a client from, for Sentinel,
-         * Cluster and whatever else Redisson can connect to: a resource such as
+         * A Redisson configuration in YAML, for Sentinel, Cluster and whatever
+         * else Redisson can connect to. It is a resource such as
          * classpath:redisson.yaml or file:/etc/app/redisson.yaml. Its codec has
          * no effect.
          * 
@@ -125,9 +120,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The cron expression of a recurring schedule, in the place of every:
-         * minute, hour, day of the month, month and day of the week, or these
-         * with the second first. Set on an endpoint only.
+         * The cron expression of a recurring schedule, instead of every. Five
+         * fields, as in crontab, or six with the second first. On an endpoint
+         * only.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -174,7 +169,7 @@ public interface RedisDelayEndpointBuilderFactory {
          * The interval of a recurring schedule, from 1 s to 3650 days. A
          * consumer declares a schedule that it receives itself. A producer
          * makes one of its message, whose id is in the header
-         * CamelRedisDelayScheduleId. Set on an endpoint only.
+         * CamelRedisDelayScheduleId. On an endpoint only.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -207,10 +202,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The options of an import from a delayed queue of Redisson
-         * (RDelayedQueue), such as import.from: by the operation import, or by
-         * a consumer while it runs. The artifact camel-redis-delay-import has
-         * to be on the class path; its page lists them. This is a multi-value
+         * The options of an import from an RDelayedQueue of Redisson, such as
+         * import.from, by the operation import or by a running consumer. They
+         * need the artifact camel-redis-delay-import. This is a multi-value
          * option with prefix: import.
          * 
          * The option is a: <code>java.util.Map&lt;java.lang.String,
@@ -230,10 +224,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The options of an import from a delayed queue of Redisson
-         * (RDelayedQueue), such as import.from: by the operation import, or by
-         * a consumer while it runs. The artifact camel-redis-delay-import has
-         * to be on the class path; its page lists them. This is a multi-value
+         * The options of an import from an RDelayedQueue of Redisson, such as
+         * import.from, by the operation import or by a running consumer. They
+         * need the artifact camel-redis-delay-import. This is a multi-value
          * option with prefix: import.
          * 
          * The option is a: <code>java.util.Map&lt;java.lang.String,
@@ -285,11 +278,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The time for which a producer waits for Redis's answer, 1 ms or more.
-         * After that the exchange fails, and the message may nevertheless be
-         * stored; the same id can safely be sent again, and a redelivery by
-         * Camel's error handler waits for the answer instead of sending another
-         * message.
+         * How long a producer waits for Redis' answer, 1 ms or more. After that
+         * the exchange fails, and the message may nevertheless be stored. Send
+         * the same id again, or let Camel's error handler redeliver the step:
+         * neither stores a second message.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -304,11 +296,11 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The messages that are meant. On a consumer: dead consumes the dead
-         * letters of the queue. On a producer: delayed (the default), parked,
-         * leased or dead ones for the operation list; and with dead, the
-         * operations get, stats, outlook, cancel, reschedule, promote, pause,
-         * resume and check are about the dead letters.
+         * The messages of an endpoint. On a consumer, dead consumes the dead
+         * letters of the queue. On a producer, the messages of the operation
+         * list: delayed (the default), parked, leased or dead. With dead, get,
+         * stats, outlook, cancel, reschedule, promote, pause, resume and check
+         * are about the dead letters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -399,8 +391,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The time for which an exchange with batching=true waits for more
-         * messages after its first one.
+         * How long the first due message of a batch waits for more, with
+         * batching=true.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -415,7 +407,7 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most exchanges that may be under way at a time.
+         * The most exchanges of the consumer at a time.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -430,7 +422,7 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most exchanges that may be under way at a time.
+         * The most exchanges of the consumer at a time.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -477,9 +469,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The time for which dead letters are kept, 1 ms or more; without it
-         * for ever. Older ones are dropped, counted and logged by the consumers
-         * that have this option.
+         * How long dead letters are kept, 1 ms or more; without it for ever.
+         * The consumers that have this option drop, count and log older ones.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -548,9 +539,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most dead letters that are kept; 0 for any number. The oldest
-         * ones beyond it are dropped, counted and logged by the consumers that
-         * have this option.
+         * The most dead letters that are kept; 0 for any number. The consumers
+         * that have this option drop, count and log the oldest ones beyond it.
          * 
          * The option is a: <code>long</code> type.
          * 
@@ -565,9 +555,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most dead letters that are kept; 0 for any number. The oldest
-         * ones beyond it are dropped, counted and logged by the consumers that
-         * have this option.
+         * The most dead letters that are kept; 0 for any number. The consumers
+         * that have this option drop, count and log the oldest ones beyond it.
          * 
          * The option will be converted to a <code>long</code> type.
          * 
@@ -582,10 +571,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of times that a message is delivered again after its first
-         * delivery failed; 0 for never, -1 for ever. If it is not set and
-         * redeliveryDelays is, their number. What is given up goes to the dead
-         * letters.
+         * How often a message is delivered again after its first delivery
+         * failed; 0 for never, -1 for ever. Without it the number of
+         * redeliveryDelays, if there are any. After that the message goes to
+         * the dead letters.
          * 
          * The option is a: <code>java.lang.Integer</code> type.
          * 
@@ -600,10 +589,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of times that a message is delivered again after its first
-         * delivery failed; 0 for never, -1 for ever. If it is not set and
-         * redeliveryDelays is, their number. What is given up goes to the dead
-         * letters.
+         * How often a message is delivered again after its first delivery
+         * failed; 0 for never, -1 for ever. Without it the number of
+         * redeliveryDelays, if there are any. After that the message goes to
+         * the dead letters.
          * 
          * The option will be converted to a <code>java.lang.Integer</code>
          * type.
@@ -653,7 +642,7 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The treatment of a message that was not delivered within its time to
-         * live: dead keeps it among the dead letters, drop drops, counts and
+         * live. dead keeps it among the dead letters; drop drops, counts and
          * logs it.
          * 
          * The option is a: <code>java.lang.String</code> type.
@@ -670,8 +659,7 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The delay before the first redelivery. A message that has been
-         * delivered ten times waits for 10 milliseconds at least, so that one
-         * that always fails does not keep Redis busy.
+         * delivered ten times waits for 10 milliseconds at least.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -737,9 +725,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The lease, from 100 ms to 365 days: for how long a message that was
-         * claimed is hidden from other consumers. It is extended while the work
-         * goes on (see maximumVisibilityExtension); if this JVM dies, the
+         * The length of the lease, from 100 ms to 365 days: how long a claimed
+         * message is hidden from other consumers. It is extended while the
+         * exchange runs (see maximumVisibilityExtension). If this JVM dies, the
          * message is delivered again when it ends.
          * 
          * The option is a: <code>java.lang.String</code> type.
@@ -948,11 +936,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * A thread pool of your own on which a consumer's exchanges are routed,
-         * such as #bean:pool. It is not shut down by Camel. What it does not
-         * take goes back to Redis. Without it exchanges run on a pool after the
-         * thread pool profile redis-delay, if there is one, else on threads of
-         * the component, of which there are as many as are busy.
+         * A thread pool of your own that routes a consumer's exchanges, such as
+         * #bean:pool. Camel does not shut it down. A message that it does not
+         * take is released. Without it exchanges run on the thread pool profile
+         * redis-delay, if there is one, or else on threads of the component.
          * 
          * The option is a: <code>java.util.concurrent.ExecutorService</code>
          * type.
@@ -967,11 +954,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * A thread pool of your own on which a consumer's exchanges are routed,
-         * such as #bean:pool. It is not shut down by Camel. What it does not
-         * take goes back to Redis. Without it exchanges run on a pool after the
-         * thread pool profile redis-delay, if there is one, else on threads of
-         * the component, of which there are as many as are busy.
+         * A thread pool of your own that routes a consumer's exchanges, such as
+         * #bean:pool. Camel does not shut it down. A message that it does not
+         * take is released. Without it exchanges run on the thread pool profile
+         * redis-delay, if there is one, or else on threads of the component.
          * 
          * The option will be converted to a
          * <code>java.util.concurrent.ExecutorService</code> type.
@@ -987,8 +973,7 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The most messages to claim at a time, 1 to 256. A consumer prefetches
-         * beyond its free slots only if its recent throughput justifies it, so
-         * a slow one takes nothing away from others.
+         * beyond its free slots only if its recent throughput justifies it.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -1004,8 +989,7 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The most messages to claim at a time, 1 to 256. A consumer prefetches
-         * beyond its free slots only if its recent throughput justifies it, so
-         * a slow one takes nothing away from others.
+         * beyond its free slots only if its recent throughput justifies it.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -1035,9 +1019,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that one look by Camel's tools reads, such as the
-         * browse console or JMX, whatever they ask for; 1 or more. All of them
-         * are in memory then, bodies included.
+         * The most messages that Camel's tools, such as the browse console or
+         * JMX, read at a time, 1 or more. All of them are in memory then,
+         * bodies included.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -1052,9 +1036,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that one look by Camel's tools reads, such as the
-         * browse console or JMX, whatever they ask for; 1 or more. All of them
-         * are in memory then, bodies included.
+         * The most messages that Camel's tools, such as the browse console or
+         * JMX, read at a time, 1 or more. All of them are in memory then,
+         * bodies included.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -1069,10 +1053,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * To use a custom HeaderFilterStrategy to decide which headers are
-         * stored with a message and taken from a stored one. Camel's own
-         * headers, whose names begin with Camel, are neither stored nor
-         * restored whatever it says.
+         * A custom HeaderFilterStrategy that decides which headers are stored
+         * with a message and restored from it. Headers that begin with Camel
+         * are never stored or restored.
          * 
          * The option is a:
          * <code>org.apache.camel.spi.HeaderFilterStrategy</code> type.
@@ -1087,10 +1070,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * To use a custom HeaderFilterStrategy to decide which headers are
-         * stored with a message and taken from a stored one. Camel's own
-         * headers, whose names begin with Camel, are neither stored nor
-         * restored whatever it says.
+         * A custom HeaderFilterStrategy that decides which headers are stored
+         * with a message and restored from it. Headers that begin with Camel
+         * are never stored or restored.
          * 
          * The option will be converted to a
          * <code>org.apache.camel.spi.HeaderFilterStrategy</code> type.
@@ -1106,8 +1088,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The beginning of the Redis keys of all queues, at most 200 bytes
-         * without braces and control characters. Queues of the same name and
-         * different prefixes have nothing to do with each other.
+         * without braces and control characters. It separates queues of the
+         * same name.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1122,11 +1104,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of hash tags over which the queue is spread, 1 to 64, so
-         * that it can grow past one node of a Redis Cluster. All producers and
-         * consumers of the queue must have the same number; it is recorded in
-         * Redis, and another one is an error. The number of a queue never
-         * changes: for another one take a new queue name.
+         * The number of slots of a Redis Cluster over which the queue is
+         * spread, 1 to 64. All producers and consumers of the queue must have
+         * the same number, and it never changes.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -1141,11 +1121,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of hash tags over which the queue is spread, 1 to 64, so
-         * that it can grow past one node of a Redis Cluster. All producers and
-         * consumers of the queue must have the same number; it is recorded in
-         * Redis, and another one is an error. The number of a queue never
-         * changes: for another one take a new queue name.
+         * The number of slots of a Redis Cluster over which the queue is
+         * spread, 1 to 64. All producers and consumers of the queue must have
+         * the same number, and it never changes.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -1172,10 +1150,9 @@ public interface RedisDelayEndpointBuilderFactory {
         }
 
         /**
-         * The address of a single Redis server to make a client for, such as
-         * redis://host:6379; rediss:// connects by TLS. On an endpoint it is
-         * used without the component's username, password, database and
-         * sslContextParameters.
+         * The address of a single Redis server, such as redis://host:6379;
+         * rediss:// connects by TLS. On an endpoint it is used without the
+         * component's username, password, database and sslContextParameters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1189,15 +1166,13 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True for batches. On a consumer: messages are routed in batches, each
-         * a List of Messages in one exchange, acknowledged as one (see
-         * batchSize and batchTimeout). On a producer: a body that is a List is
-         * scheduled element by element in one go. An element is a body, or a
-         * Message or Exchange with headers of its own; the header
-         * CamelRedisDelayMessageId is then a List of ids. If some fail, the
-         * others are scheduled and the exchange fails with a
-         * BatchScheduleException that lists them. Other bodies are scheduled as
-         * they are.
+         * True for batches. A consumer routes messages in batches, each a List
+         * of Messages in one exchange, acknowledged as one (see batchSize and
+         * batchTimeout). A producer schedules a body that is a List element by
+         * element. An element is a body, or a Message or Exchange with headers
+         * of its own. The header CamelRedisDelayMessageId is then a List of
+         * ids. If some fail, the others are scheduled and the exchange fails
+         * with a BatchScheduleException that lists them.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -1212,15 +1187,13 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True for batches. On a consumer: messages are routed in batches, each
-         * a List of Messages in one exchange, acknowledged as one (see
-         * batchSize and batchTimeout). On a producer: a body that is a List is
-         * scheduled element by element in one go. An element is a body, or a
-         * Message or Exchange with headers of its own; the header
-         * CamelRedisDelayMessageId is then a List of ids. If some fail, the
-         * others are scheduled and the exchange fails with a
-         * BatchScheduleException that lists them. Other bodies are scheduled as
-         * they are.
+         * True for batches. A consumer routes messages in batches, each a List
+         * of Messages in one exchange, acknowledged as one (see batchSize and
+         * batchTimeout). A producer schedules a body that is a List element by
+         * element. An element is a body, or a Message or Exchange with headers
+         * of its own. The header CamelRedisDelayMessageId is then a List of
+         * ids. If some fail, the others are scheduled and the exchange fails
+         * with a BatchScheduleException that lists them.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
@@ -1235,8 +1208,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * A Redisson configuration in YAML to make a client from, for Sentinel,
-         * Cluster and whatever else Redisson can connect to: a resource such as
+         * A Redisson configuration in YAML, for Sentinel, Cluster and whatever
+         * else Redisson can connect to. It is a resource such as
          * classpath:redisson.yaml or file:/etc/app/redisson.yaml. Its codec has
          * no effect.
          * 
@@ -1252,9 +1225,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The cron expression of a recurring schedule, in the place of every:
-         * minute, hour, day of the month, month and day of the week, or these
-         * with the second first. Set on an endpoint only.
+         * The cron expression of a recurring schedule, instead of every. Five
+         * fields, as in crontab, or six with the second first. On an endpoint
+         * only.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1301,7 +1274,7 @@ public interface RedisDelayEndpointBuilderFactory {
          * The interval of a recurring schedule, from 1 s to 3650 days. A
          * consumer declares a schedule that it receives itself. A producer
          * makes one of its message, whose id is in the header
-         * CamelRedisDelayScheduleId. Set on an endpoint only.
+         * CamelRedisDelayScheduleId. On an endpoint only.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1334,10 +1307,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The options of an import from a delayed queue of Redisson
-         * (RDelayedQueue), such as import.from: by the operation import, or by
-         * a consumer while it runs. The artifact camel-redis-delay-import has
-         * to be on the class path; its page lists them. This is a multi-value
+         * The options of an import from an RDelayedQueue of Redisson, such as
+         * import.from, by the operation import or by a running consumer. They
+         * need the artifact camel-redis-delay-import. This is a multi-value
          * option with prefix: import.
          * 
          * The option is a: <code>java.util.Map&lt;java.lang.String,
@@ -1357,10 +1329,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The options of an import from a delayed queue of Redisson
-         * (RDelayedQueue), such as import.from: by the operation import, or by
-         * a consumer while it runs. The artifact camel-redis-delay-import has
-         * to be on the class path; its page lists them. This is a multi-value
+         * The options of an import from an RDelayedQueue of Redisson, such as
+         * import.from, by the operation import or by a running consumer. They
+         * need the artifact camel-redis-delay-import. This is a multi-value
          * option with prefix: import.
          * 
          * The option is a: <code>java.util.Map&lt;java.lang.String,
@@ -1412,11 +1383,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The time for which a producer waits for Redis's answer, 1 ms or more.
-         * After that the exchange fails, and the message may nevertheless be
-         * stored; the same id can safely be sent again, and a redelivery by
-         * Camel's error handler waits for the answer instead of sending another
-         * message.
+         * How long a producer waits for Redis' answer, 1 ms or more. After that
+         * the exchange fails, and the message may nevertheless be stored. Send
+         * the same id again, or let Camel's error handler redeliver the step:
+         * neither stores a second message.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1431,11 +1401,11 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The messages that are meant. On a consumer: dead consumes the dead
-         * letters of the queue. On a producer: delayed (the default), parked,
-         * leased or dead ones for the operation list; and with dead, the
-         * operations get, stats, outlook, cancel, reschedule, promote, pause,
-         * resume and check are about the dead letters.
+         * The messages of an endpoint. On a consumer, dead consumes the dead
+         * letters of the queue. On a producer, the messages of the operation
+         * list: delayed (the default), parked, leased or dead. With dead, get,
+         * stats, outlook, cancel, reschedule, promote, pause, resume and check
+         * are about the dead letters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1464,10 +1434,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True if redrive, purge and promote mean all messages. Without it they
-         * need the id of a message, or one of the options failureException,
+         * True if redrive, purge and promote change all messages. Without it
+         * they need an id, one of the options failureException,
          * deadLetterReason, failureRouteId and limit, or the header
-         * CamelRedisDelayLimit. Cannot be set on the component.
+         * CamelRedisDelayLimit. On an endpoint only.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -1482,10 +1452,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True if redrive, purge and promote mean all messages. Without it they
-         * need the id of a message, or one of the options failureException,
+         * True if redrive, purge and promote change all messages. Without it
+         * they need an id, one of the options failureException,
          * deadLetterReason, failureRouteId and limit, or the header
-         * CamelRedisDelayLimit. Cannot be set on the component.
+         * CamelRedisDelayLimit. On an endpoint only.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
@@ -1500,11 +1470,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The time for which a message's id stays a duplicate after it was
-         * acknowledged or expired, 1 ms or more; without it not at all. A
-         * cancelled one is free at once. Takes about 100 bytes of Redis memory
-         * and the id for each until the period is over. The header
-         * CamelRedisDelayDeduplicationPeriod wins over it.
+         * How long a message's id stays a duplicate after the message was
+         * acknowledged or expired, 1 ms or more. A cancelled one is free at
+         * once. Each takes about 100 bytes of Redis memory, and its length. The
+         * header CamelRedisDelayDeduplicationPeriod wins over it.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1536,9 +1505,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The time to deliver messages at: ISO-8601 with an offset, such as
-         * 2030-01-31T10:15:00Z, or milliseconds since 1970; fewer than
-         * 100000000000 look like seconds and are an error. A time in the past
-         * means now. Must not be combined with delay; the headers
+         * 2030-01-31T10:15:00Z, or milliseconds since 1970. A time in the past
+         * means now. Must not be combined with delay. The headers
          * CamelRedisDelayDelay and CamelRedisDelayDeliverAt win over it.
          * 
          * The option is a: <code>java.lang.String</code> type.
@@ -1553,11 +1521,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that the operation list gives, 1 to 256; set on the
-         * endpoint, also the most messages, the first ones, that redrive, purge
-         * and promote change if they name none by its id, or the most queues
-         * that the operation queues gives. The header CamelRedisDelayLimit wins
-         * over it.
+         * The most messages in the result of the operation list, 1 to 256. Set
+         * on the endpoint, also the most messages that redrive, purge and
+         * promote change without an id, and the most queues in the result of
+         * queues. The header CamelRedisDelayLimit wins over it.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -1572,11 +1539,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that the operation list gives, 1 to 256; set on the
-         * endpoint, also the most messages, the first ones, that redrive, purge
-         * and promote change if they name none by its id, or the most queues
-         * that the operation queues gives. The header CamelRedisDelayLimit wins
-         * over it.
+         * The most messages in the result of the operation list, 1 to 256. Set
+         * on the endpoint, also the most messages that redrive, purge and
+         * promote change without an id, and the most queues in the result of
+         * queues. The header CamelRedisDelayLimit wins over it.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -1592,10 +1558,10 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The treatment of a message whose id is delayed, leased, or remembered
-         * (see deduplicationPeriod): reject fails with a
+         * (see deduplicationPeriod). reject fails with a
          * DuplicateMessageException, ignore keeps the stored message, replace
-         * puts the new body and due time in its place. An exchange that is
-         * itself the delivery of this id always replaces it.
+         * stores the new body and due time. A route always replaces the message
+         * that it has received.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1610,16 +1576,13 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The operation of the producer: schedule stores a message; cancel
-         * removes those with the ids of the header CamelRedisDelayScheduleId,
-         * reschedule changes their due time, promote makes them due now; get,
-         * list and stats look, outlook counts what becomes due when, queues
-         * names all queues; pause and resume hold for all consumers; redrive
-         * moves dead letters back, purge removes them (one, several, or with
-         * all=true all, as promote); check finds messages that are in no state,
-         * and lets them wait again; import moves the messages of a delayed
-         * queue of Redisson here. The header CamelRedisDelayOperation wins over
-         * it.
+         * The operation of the producer. schedule stores a message. cancel
+         * removes messages by the ids of the header CamelRedisDelayScheduleId,
+         * reschedule changes their due time, promote makes them due now. get,
+         * list, stats, outlook and queues read. pause and resume apply to all
+         * consumers. redrive moves dead letters back, purge removes them. check
+         * repairs a queue after keys were lost. import moves messages of an
+         * RDelayedQueue here. The header CamelRedisDelayOperation wins over it.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1712,10 +1675,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The time after its due time within which a message may be delivered,
-         * 1 ms or more; without it for ever. What is not delivered by then is
-         * expired (see onExpiry). The header CamelRedisDelayTimeToLive wins
-         * over it.
+         * How long after its due time a message may be delivered, 1 ms or more;
+         * without it for ever. After that it is expired (see onExpiry). The
+         * header CamelRedisDelayTimeToLive wins over it.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1729,12 +1691,11 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True if a producer's change must have been written to disk (fsync),
-         * on the master and on as many replicas as waitForReplicas says, before
-         * the exchange goes on. Needs the append-only file, and Redis 7.2 or
-         * newer, or Valkey with appendfsync always. Where the server's answer
-         * does not hold, the route does not start; found later, nothing is
-         * changed and the exchange fails.
+         * True if a producer's change must be on the disk (fsync) before the
+         * exchange continues, on the master and on as many replicas as
+         * waitForReplicas says. Needs the append-only file, and Redis 7.2 or
+         * newer, or Valkey with appendfsync always. On a server without it the
+         * route does not start, or the exchange fails and changes nothing.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -1749,12 +1710,11 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True if a producer's change must have been written to disk (fsync),
-         * on the master and on as many replicas as waitForReplicas says, before
-         * the exchange goes on. Needs the append-only file, and Redis 7.2 or
-         * newer, or Valkey with appendfsync always. Where the server's answer
-         * does not hold, the route does not start; found later, nothing is
-         * changed and the exchange fails.
+         * True if a producer's change must be on the disk (fsync) before the
+         * exchange continues, on the master and on as many replicas as
+         * waitForReplicas says. Needs the append-only file, and Redis 7.2 or
+         * newer, or Valkey with appendfsync always. On a server without it the
+         * route does not start, or the exchange fails and changes nothing.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
@@ -1769,11 +1729,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of Redis replicas that must have received a producer's
-         * change (schedule, cancel, reschedule, promote, redrive, purge, pause,
-         * resume, check) before the exchange goes on; 0 waits for none. If they
-         * have not within replicationTimeout, the exchange fails with a
-         * ReplicationTimeoutException although the change was made; a
+         * The number of Redis replicas that must have a producer's change
+         * before the exchange continues; 0 waits for none. If too few have it
+         * within replicationTimeout, the exchange fails with a
+         * ReplicationTimeoutException although the change was made. A
          * redelivery by Camel's error handler waits again, and makes no second
          * change. Claims and acknowledgements never wait.
          * 
@@ -1790,11 +1749,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of Redis replicas that must have received a producer's
-         * change (schedule, cancel, reschedule, promote, redrive, purge, pause,
-         * resume, check) before the exchange goes on; 0 waits for none. If they
-         * have not within replicationTimeout, the exchange fails with a
-         * ReplicationTimeoutException although the change was made; a
+         * The number of Redis replicas that must have a producer's change
+         * before the exchange continues; 0 waits for none. If too few have it
+         * within replicationTimeout, the exchange fails with a
+         * ReplicationTimeoutException although the change was made. A
          * redelivery by Camel's error handler waits again, and makes no second
          * change. Claims and acknowledgements never wait.
          * 
@@ -1886,9 +1844,9 @@ public interface RedisDelayEndpointBuilderFactory {
         }
 
         /**
-         * Only dead letters that were given up for this reason (failed,
-         * retryAfter, leaseExpired, expired, unreadable, or what their route
-         * said) are redriven or purged; or promoted, with state=dead.
+         * redrive and purge (with state=dead, promote) change only dead letters
+         * that were given up for this reason: failed, retryAfter, leaseExpired,
+         * expired, unreadable, or one that a route set.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1902,9 +1860,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * Only messages whose last delivery failed with this exception (the
-         * name of its class, such as java.net.ConnectException; without a
-         * package, of any package) are redriven, purged or promoted.
+         * redrive, purge and promote change only messages whose last delivery
+         * failed with this exception. It is the name of its class, such as
+         * java.net.ConnectException; without a package, of any package.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -1918,8 +1876,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * Only messages whose last delivery failed in this route are redriven,
-         * purged or promoted.
+         * redrive, purge and promote change only messages whose last delivery
+         * failed in this route.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2011,9 +1969,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that the queue may hold, delayed and leased; 0 for
-         * any number. If it holds as many, the exchange fails with a
-         * QueueFullException. Dead letters do not count.
+         * The most messages of the queue, delayed and leased; 0 for any number.
+         * If it has as many, the exchange fails with a QueueFullException. Dead
+         * letters do not count.
          * 
          * The option is a: <code>long</code> type.
          * 
@@ -2028,9 +1986,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that the queue may hold, delayed and leased; 0 for
-         * any number. If it holds as many, the exchange fails with a
-         * QueueFullException. Dead letters do not count.
+         * The most messages of the queue, delayed and leased; 0 for any number.
+         * If it has as many, the exchange fails with a QueueFullException. Dead
+         * letters do not count.
          * 
          * The option will be converted to a <code>long</code> type.
          * 
@@ -2045,11 +2003,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The longest wait for the replicas and the disk of waitForReplicas and
-         * waitForDisk, from 1 ms to less than requestTimeout, and less than the
-         * timeout of Redisson (3s unless configured otherwise). A wait for the
-         * disk takes a second or more where the server has appendfsync
-         * everysec.
+         * The longest wait of waitForReplicas and waitForDisk, from 1 ms to
+         * less than requestTimeout and the timeout of Redisson (3 s by
+         * default). With appendfsync everysec a wait for the disk takes a
+         * second or more.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2065,8 +2022,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * True if a promote of many messages also runs the recurring schedules
-         * among them now, and a cancel of a group ends them. Without it they
-         * are spared. Cannot be set on the component.
+         * among them now, and a cancel of a group ends them. On an endpoint
+         * only.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -2082,8 +2039,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * True if a promote of many messages also runs the recurring schedules
-         * among them now, and a cancel of a group ends them. Without it they
-         * are spared. Cannot be set on the component.
+         * among them now, and a cancel of a group ends them. On an endpoint
+         * only.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
@@ -2098,11 +2055,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * Whether the calling thread waits until Redis has answered, and then
-         * goes on with the exchange itself. With false it only hands the
-         * message over, and the exchange goes on on one of at most 32 threads
-         * of the component. In a transaction, and on these threads, the thread
-         * always waits.
+         * True if the calling thread waits until Redis has answered, and then
+         * continues the exchange. With false one of at most 32 threads of the
+         * component continues it. In a transaction, and on these threads, the
+         * thread always waits.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -2117,11 +2073,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * Whether the calling thread waits until Redis has answered, and then
-         * goes on with the exchange itself. With false it only hands the
-         * message over, and the exchange goes on on one of at most 32 threads
-         * of the component. In a transaction, and on these threads, the thread
-         * always waits.
+         * True if the calling thread waits until Redis has answered, and then
+         * continues the exchange. With false one of at most 32 threads of the
+         * component continues it. In a transaction, and on these threads, the
+         * thread always waits.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
@@ -2136,9 +2091,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that one look by Camel's tools reads, such as the
-         * browse console or JMX, whatever they ask for; 1 or more. All of them
-         * are in memory then, bodies included.
+         * The most messages that Camel's tools, such as the browse console or
+         * JMX, read at a time, 1 or more. All of them are in memory then,
+         * bodies included.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -2153,9 +2108,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that one look by Camel's tools reads, such as the
-         * browse console or JMX, whatever they ask for; 1 or more. All of them
-         * are in memory then, bodies included.
+         * The most messages that Camel's tools, such as the browse console or
+         * JMX, read at a time, 1 or more. All of them are in memory then,
+         * bodies included.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -2170,10 +2125,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * To use a custom HeaderFilterStrategy to decide which headers are
-         * stored with a message and taken from a stored one. Camel's own
-         * headers, whose names begin with Camel, are neither stored nor
-         * restored whatever it says.
+         * A custom HeaderFilterStrategy that decides which headers are stored
+         * with a message and restored from it. Headers that begin with Camel
+         * are never stored or restored.
          * 
          * The option is a:
          * <code>org.apache.camel.spi.HeaderFilterStrategy</code> type.
@@ -2188,10 +2142,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * To use a custom HeaderFilterStrategy to decide which headers are
-         * stored with a message and taken from a stored one. Camel's own
-         * headers, whose names begin with Camel, are neither stored nor
-         * restored whatever it says.
+         * A custom HeaderFilterStrategy that decides which headers are stored
+         * with a message and restored from it. Headers that begin with Camel
+         * are never stored or restored.
          * 
          * The option will be converted to a
          * <code>org.apache.camel.spi.HeaderFilterStrategy</code> type.
@@ -2207,8 +2160,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The beginning of the Redis keys of all queues, at most 200 bytes
-         * without braces and control characters. Queues of the same name and
-         * different prefixes have nothing to do with each other.
+         * without braces and control characters. It separates queues of the
+         * same name.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2223,11 +2176,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of hash tags over which the queue is spread, 1 to 64, so
-         * that it can grow past one node of a Redis Cluster. All producers and
-         * consumers of the queue must have the same number; it is recorded in
-         * Redis, and another one is an error. The number of a queue never
-         * changes: for another one take a new queue name.
+         * The number of slots of a Redis Cluster over which the queue is
+         * spread, 1 to 64. All producers and consumers of the queue must have
+         * the same number, and it never changes.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -2242,11 +2193,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of hash tags over which the queue is spread, 1 to 64, so
-         * that it can grow past one node of a Redis Cluster. All producers and
-         * consumers of the queue must have the same number; it is recorded in
-         * Redis, and another one is an error. The number of a queue never
-         * changes: for another one take a new queue name.
+         * The number of slots of a Redis Cluster over which the queue is
+         * spread, 1 to 64. All producers and consumers of the queue must have
+         * the same number, and it never changes.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -2274,10 +2223,9 @@ public interface RedisDelayEndpointBuilderFactory {
         }
 
         /**
-         * The address of a single Redis server to make a client for, such as
-         * redis://host:6379; rediss:// connects by TLS. On an endpoint it is
-         * used without the component's username, password, database and
-         * sslContextParameters.
+         * The address of a single Redis server, such as redis://host:6379;
+         * rediss:// connects by TLS. On an endpoint it is used without the
+         * component's username, password, database and sslContextParameters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2291,15 +2239,13 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True for batches. On a consumer: messages are routed in batches, each
-         * a List of Messages in one exchange, acknowledged as one (see
-         * batchSize and batchTimeout). On a producer: a body that is a List is
-         * scheduled element by element in one go. An element is a body, or a
-         * Message or Exchange with headers of its own; the header
-         * CamelRedisDelayMessageId is then a List of ids. If some fail, the
-         * others are scheduled and the exchange fails with a
-         * BatchScheduleException that lists them. Other bodies are scheduled as
-         * they are.
+         * True for batches. A consumer routes messages in batches, each a List
+         * of Messages in one exchange, acknowledged as one (see batchSize and
+         * batchTimeout). A producer schedules a body that is a List element by
+         * element. An element is a body, or a Message or Exchange with headers
+         * of its own. The header CamelRedisDelayMessageId is then a List of
+         * ids. If some fail, the others are scheduled and the exchange fails
+         * with a BatchScheduleException that lists them.
          * 
          * The option is a: <code>boolean</code> type.
          * 
@@ -2314,15 +2260,13 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * True for batches. On a consumer: messages are routed in batches, each
-         * a List of Messages in one exchange, acknowledged as one (see
-         * batchSize and batchTimeout). On a producer: a body that is a List is
-         * scheduled element by element in one go. An element is a body, or a
-         * Message or Exchange with headers of its own; the header
-         * CamelRedisDelayMessageId is then a List of ids. If some fail, the
-         * others are scheduled and the exchange fails with a
-         * BatchScheduleException that lists them. Other bodies are scheduled as
-         * they are.
+         * True for batches. A consumer routes messages in batches, each a List
+         * of Messages in one exchange, acknowledged as one (see batchSize and
+         * batchTimeout). A producer schedules a body that is a List element by
+         * element. An element is a body, or a Message or Exchange with headers
+         * of its own. The header CamelRedisDelayMessageId is then a List of
+         * ids. If some fail, the others are scheduled and the exchange fails
+         * with a BatchScheduleException that lists them.
          * 
          * The option will be converted to a <code>boolean</code> type.
          * 
@@ -2337,8 +2281,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * A Redisson configuration in YAML to make a client from, for Sentinel,
-         * Cluster and whatever else Redisson can connect to: a resource such as
+         * A Redisson configuration in YAML, for Sentinel, Cluster and whatever
+         * else Redisson can connect to. It is a resource such as
          * classpath:redisson.yaml or file:/etc/app/redisson.yaml. Its codec has
          * no effect.
          * 
@@ -2354,9 +2298,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The cron expression of a recurring schedule, in the place of every:
-         * minute, hour, day of the month, month and day of the week, or these
-         * with the second first. Set on an endpoint only.
+         * The cron expression of a recurring schedule, instead of every. Five
+         * fields, as in crontab, or six with the second first. On an endpoint
+         * only.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2403,7 +2347,7 @@ public interface RedisDelayEndpointBuilderFactory {
          * The interval of a recurring schedule, from 1 s to 3650 days. A
          * consumer declares a schedule that it receives itself. A producer
          * makes one of its message, whose id is in the header
-         * CamelRedisDelayScheduleId. Set on an endpoint only.
+         * CamelRedisDelayScheduleId. On an endpoint only.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2436,10 +2380,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The options of an import from a delayed queue of Redisson
-         * (RDelayedQueue), such as import.from: by the operation import, or by
-         * a consumer while it runs. The artifact camel-redis-delay-import has
-         * to be on the class path; its page lists them. This is a multi-value
+         * The options of an import from an RDelayedQueue of Redisson, such as
+         * import.from, by the operation import or by a running consumer. They
+         * need the artifact camel-redis-delay-import. This is a multi-value
          * option with prefix: import.
          * 
          * The option is a: <code>java.util.Map&lt;java.lang.String,
@@ -2459,10 +2402,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The options of an import from a delayed queue of Redisson
-         * (RDelayedQueue), such as import.from: by the operation import, or by
-         * a consumer while it runs. The artifact camel-redis-delay-import has
-         * to be on the class path; its page lists them. This is a multi-value
+         * The options of an import from an RDelayedQueue of Redisson, such as
+         * import.from, by the operation import or by a running consumer. They
+         * need the artifact camel-redis-delay-import. This is a multi-value
          * option with prefix: import.
          * 
          * The option is a: <code>java.util.Map&lt;java.lang.String,
@@ -2514,11 +2456,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The time for which a producer waits for Redis's answer, 1 ms or more.
-         * After that the exchange fails, and the message may nevertheless be
-         * stored; the same id can safely be sent again, and a redelivery by
-         * Camel's error handler waits for the answer instead of sending another
-         * message.
+         * How long a producer waits for Redis' answer, 1 ms or more. After that
+         * the exchange fails, and the message may nevertheless be stored. Send
+         * the same id again, or let Camel's error handler redeliver the step:
+         * neither stores a second message.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2533,11 +2474,11 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The messages that are meant. On a consumer: dead consumes the dead
-         * letters of the queue. On a producer: delayed (the default), parked,
-         * leased or dead ones for the operation list; and with dead, the
-         * operations get, stats, outlook, cancel, reschedule, promote, pause,
-         * resume and check are about the dead letters.
+         * The messages of an endpoint. On a consumer, dead consumes the dead
+         * letters of the queue. On a producer, the messages of the operation
+         * list: delayed (the default), parked, leased or dead. With dead, get,
+         * stats, outlook, cancel, reschedule, promote, pause, resume and check
+         * are about the dead letters.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2644,9 +2585,9 @@ public interface RedisDelayEndpointBuilderFactory {
         }
 
         /**
-         * The most messages that one look by Camel's tools reads, such as the
-         * browse console or JMX, whatever they ask for; 1 or more. All of them
-         * are in memory then, bodies included.
+         * The most messages that Camel's tools, such as the browse console or
+         * JMX, read at a time, 1 or more. All of them are in memory then,
+         * bodies included.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -2661,9 +2602,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The most messages that one look by Camel's tools reads, such as the
-         * browse console or JMX, whatever they ask for; 1 or more. All of them
-         * are in memory then, bodies included.
+         * The most messages that Camel's tools, such as the browse console or
+         * JMX, read at a time, 1 or more. All of them are in memory then,
+         * bodies included.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -2678,10 +2619,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * To use a custom HeaderFilterStrategy to decide which headers are
-         * stored with a message and taken from a stored one. Camel's own
-         * headers, whose names begin with Camel, are neither stored nor
-         * restored whatever it says.
+         * A custom HeaderFilterStrategy that decides which headers are stored
+         * with a message and restored from it. Headers that begin with Camel
+         * are never stored or restored.
          * 
          * The option is a:
          * <code>org.apache.camel.spi.HeaderFilterStrategy</code> type.
@@ -2696,10 +2636,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * To use a custom HeaderFilterStrategy to decide which headers are
-         * stored with a message and taken from a stored one. Camel's own
-         * headers, whose names begin with Camel, are neither stored nor
-         * restored whatever it says.
+         * A custom HeaderFilterStrategy that decides which headers are stored
+         * with a message and restored from it. Headers that begin with Camel
+         * are never stored or restored.
          * 
          * The option will be converted to a
          * <code>org.apache.camel.spi.HeaderFilterStrategy</code> type.
@@ -2715,8 +2654,8 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The beginning of the Redis keys of all queues, at most 200 bytes
-         * without braces and control characters. Queues of the same name and
-         * different prefixes have nothing to do with each other.
+         * without braces and control characters. It separates queues of the
+         * same name.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
@@ -2731,11 +2670,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of hash tags over which the queue is spread, 1 to 64, so
-         * that it can grow past one node of a Redis Cluster. All producers and
-         * consumers of the queue must have the same number; it is recorded in
-         * Redis, and another one is an error. The number of a queue never
-         * changes: for another one take a new queue name.
+         * The number of slots of a Redis Cluster over which the queue is
+         * spread, 1 to 64. All producers and consumers of the queue must have
+         * the same number, and it never changes.
          * 
          * The option is a: <code>int</code> type.
          * 
@@ -2750,11 +2687,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
-         * The number of hash tags over which the queue is spread, 1 to 64, so
-         * that it can grow past one node of a Redis Cluster. All producers and
-         * consumers of the queue must have the same number; it is recorded in
-         * Redis, and another one is an error. The number of a queue never
-         * changes: for another one take a new queue name.
+         * The number of slots of a Redis Cluster over which the queue is
+         * spread, 1 to 64. All producers and consumers of the queue must have
+         * the same number, and it never changes.
          * 
          * The option will be converted to a <code>int</code> type.
          * 
@@ -2857,12 +2792,11 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayDelay";
         }
         /**
-         * The time to deliver the message at: an Instant, Date, ZonedDateTime,
-         * OffsetDateTime, a number of milliseconds since 1970 (fewer than
-         * 100000000000 look like seconds and are an error), or ISO-8601 text
-         * with an offset. A time in the past means now. Wins over the options
-         * delay and deliverAt; must not be combined with the header
-         * CamelRedisDelayDelay. Removed after the message was stored.
+         * The time to deliver the message at. It is an Instant, Date,
+         * ZonedDateTime, OffsetDateTime, a number of milliseconds since 1970,
+         * or ISO-8601 text with an offset. A time in the past means now. Wins
+         * over the options delay and deliverAt; must not be combined with the
+         * header CamelRedisDelayDelay. Removed after the message was stored.
          * 
          * The option is a: {@code java.time.Instant} type.
          * 
@@ -2874,12 +2808,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayDeliverAt";
         }
         /**
-         * The id to schedule a message under, or to find it by, at most 256
-         * bytes without control characters. Generated and time-ordered when a
-         * message is scheduled without one. For cancel, reschedule, promote,
-         * redrive and purge it may be a Collection of ids. The only header that
-         * asks for an id, but for CamelRedisDelayDeadLetterId of redrive, purge
-         * and get.
+         * The id of the message to schedule or to find, at most 256 bytes
+         * without control characters. Without one, schedule generates a
+         * time-ordered id. For cancel, reschedule, promote, redrive and purge
+         * it may be a Collection of ids.
          * 
          * The option is a: {@code String} type.
          * 
@@ -2931,9 +2863,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayQueue";
         }
         /**
-         * The time when the message was scheduled, by the Redis server's clock,
-         * in milliseconds since 1970: set by the consumer, and by the producer
-         * as a result. After a batch, a List in the order of the elements.
+         * When the message was scheduled, by the Redis server's clock, in
+         * milliseconds since 1970. Set by the consumer, and by the producer as
+         * a result. After a batch, a List in the order of the elements.
          * 
          * The option is a: {@code long} type.
          * 
@@ -2945,10 +2877,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayScheduledTime";
         }
         /**
-         * The time when the message is or was due, by the Redis server's clock,
-         * in milliseconds since 1970: set by the consumer, and by the producer
-         * as a result of schedule, reschedule, promote and get. After a batch,
-         * a List in the order of the elements.
+         * When the message is or was due, by the Redis server's clock, in
+         * milliseconds since 1970. Set by the consumer, and by the producer as
+         * a result of schedule, reschedule, promote and get. After a batch, a
+         * List in the order of the elements.
          * 
          * The option is a: {@code long} type.
          * 
@@ -2974,9 +2906,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayPreviousState";
         }
         /**
-         * The number of this delivery of the message: 1 for the first; for a
+         * The number of this delivery of the message, 1 for the first; for a
          * consumer of dead letters, of the dead letter. The operation get sets
-         * how many there were, also for a dead letter those of its message.
+         * how many deliveries the message had.
          * 
          * The option is a: {@code int} type.
          * 
@@ -3118,11 +3050,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayRule";
         }
         /**
-         * The time of the rule for which this run of a recurring schedule is,
-         * in milliseconds since 1970: set by the consumer, and by the
-         * operations get and list, also of a dead letter. The same in each
-         * delivery of the run, also in one that comes late, again or after a
-         * redrive.
+         * The nominal time of this run of a recurring schedule, in milliseconds
+         * since 1970. Set by the consumer, and by the operations get and list,
+         * also of a dead letter. It is the same in each delivery of the run,
+         * also after a redrive.
          * 
          * The option is a: {@code long} type.
          * 
@@ -3134,9 +3065,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayRunTime";
         }
         /**
-         * The time of the next run of a recurring schedule behind this one, in
-         * milliseconds since 1970: set by the consumer, get and list. A run
-         * that ends later than that leaves it out.
+         * The nominal time of the next run of a recurring schedule after this
+         * one, in milliseconds since 1970. Set by the consumer, get and list. A
+         * run that ends later leaves it out.
          * 
          * The option is a: {@code long} type.
          * 
@@ -3148,9 +3079,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayNextRunTime";
         }
         /**
-         * The time of the rule for which the run of a recurring schedule was
-         * that ended last, in milliseconds since 1970: set by the operations
-         * get and list, once a run has ended.
+         * The nominal time of the last run of a recurring schedule that has
+         * ended, in milliseconds since 1970. Set by the operations get and
+         * list.
          * 
          * The option is a: {@code long} type.
          * 
@@ -3162,10 +3093,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayLastRunTime";
         }
         /**
-         * The time for which the message's id stays a duplicate after it was
-         * acknowledged or expired: a java.time.Duration, a number of
-         * milliseconds, or text such as 1h. Wins over the option
-         * deduplicationPeriod. Removed after the message was stored.
+         * How long the message's id stays a duplicate after it was acknowledged
+         * or expired. It is a java.time.Duration, a number of milliseconds, or
+         * text such as 1h. Wins over the option deduplicationPeriod. Removed
+         * after the message was stored.
          * 
          * The option is a: {@code java.time.Duration} type.
          * 
@@ -3177,8 +3108,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayDeduplicationPeriod";
         }
         /**
-         * The maximumRedeliveries of the message to schedule, in the place of
-         * its consumer's option. Removed after the message was stored.
+         * The maximumRedeliveries of the message to schedule, instead of its
+         * consumer's option. Removed after the message was stored.
          * 
          * The option is a: {@code int} type.
          * 
@@ -3190,7 +3121,7 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayMaximumRedeliveries";
         }
         /**
-         * The redeliveryDelay of the message to schedule, in the place of its
+         * The redeliveryDelay of the message to schedule, instead of its
          * consumer's option. Removed after the message was stored.
          * 
          * The option is a: {@code java.time.Duration} type.
@@ -3203,7 +3134,7 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayRedeliveryDelay";
         }
         /**
-         * The backOffMultiplier of the message to schedule, in the place of its
+         * The backOffMultiplier of the message to schedule, instead of its
          * consumer's option. Removed after the message was stored.
          * 
          * The option is a: {@code double} type.
@@ -3216,8 +3147,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayBackOffMultiplier";
         }
         /**
-         * The maximumRedeliveryDelay of the message to schedule, in the place
-         * of its consumer's option. Removed after the message was stored.
+         * The maximumRedeliveryDelay of the message to schedule, instead of its
+         * consumer's option. Removed after the message was stored.
          * 
          * The option is a: {@code java.time.Duration} type.
          * 
@@ -3231,7 +3162,7 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The redeliveryDelays of the message to schedule, such as 15s,3m,10m,
-         * in the place of its consumer's options. Without
+         * instead of its consumer's options. Without
          * CamelRedisDelayMaximumRedeliveries their number is the maximum.
          * Removed after the message was stored.
          * 
@@ -3245,10 +3176,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayRedeliveryDelays";
         }
         /**
-         * To be set by a route, as header or exchange property: deliver this
-         * message again after this delay, whether the exchange failed or not,
-         * in the place of the delay that the redelivery policy would take.
-         * Attempts count as always.
+         * Set by a route, as header or exchange property: deliver this message
+         * again after this delay, whether the exchange failed or not. It
+         * replaces the delay of the redelivery policy; attempts count.
          * 
          * The option is a: {@code java.time.Duration} type.
          * 
@@ -3260,9 +3190,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayRetryAfter";
         }
         /**
-         * To be set by a route, as header or exchange property: give this
-         * message up and keep it among the dead letters, for this reason. On a
-         * dead letter: why it is one, where that is not just a failure.
+         * Set by a route, as header or exchange property: give this message up
+         * and keep it among the dead letters, for this reason. On a dead
+         * letter: the reason why its message was given up.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3274,11 +3204,10 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayDeadLetterReason";
         }
         /**
-         * The reason why the message is delivered again: failed (or the route
-         * asked for it), leaseExpired (its consumer died, was cut off or worked
-         * for too long), released (it was given back without having been
-         * begun). Missing in a first delivery. Set by the consumer, and by the
-         * operation get.
+         * The reason why the message is delivered again. failed: its route
+         * failed or asked for it. leaseExpired: its consumer died, was cut off
+         * or worked for too long. released: it was not begun. Missing in a
+         * first delivery. Set by the consumer, and by the operation get.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3303,8 +3232,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayState";
         }
         /**
-         * The time when the lease of a leased message expires, by the Redis
-         * server's clock, in milliseconds since 1970: set by the operation get.
+         * When the lease of a leased message expires, by the Redis server's
+         * clock, in milliseconds since 1970. Set by the operation get.
          * 
          * The option is a: {@code long} type.
          * 
@@ -3316,9 +3245,8 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayLeaseEnd";
         }
         /**
-         * The host, route and process that have leased a message: set by the
-         * operation get. Empty text where that is not known, as of a message
-         * that was polled.
+         * The host, route and process of the owner of a lease; empty text if it
+         * is unknown, as for a polled message. Set by the operation get.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3331,10 +3259,10 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The outcome of cancel, reschedule, promote, redrive or purge for the
-         * message: done, or why nothing was done: leased, duplicate (its id is
-         * in use), dead (it was given up, see CamelRedisDelayDeadLetterId),
-         * none (there is no such message). For several ids a List in their
-         * order.
+         * message. It is done, or why nothing was done: leased, duplicate (its
+         * id is in use), dead (it was given up, see
+         * CamelRedisDelayDeadLetterId), none (there is no such message). For
+         * several ids a List in their order.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3346,9 +3274,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayResult";
         }
         /**
-         * The number of messages that cancel, reschedule, promote, redrive,
-         * purge or check changed, or that list gave, or of queues that queues
-         * gave. Of a group, the number that stats counted.
+         * How many messages cancel, reschedule, promote, redrive, purge or
+         * check changed, how many list returned, or how many queues. Of a
+         * group, the number that stats counted.
          * 
          * The option is a: {@code long} type.
          * 
@@ -3360,9 +3288,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayCount";
         }
         /**
-         * The beginning of the next page of the operation list: set as a result
-         * as long as there are more, and read by the next list. Without it, a
-         * list begins with the first message.
+         * The position of the next page of the operation list. Set as a result
+         * while there are more, and read by the next list. Without it, a list
+         * begins with the first message.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3374,10 +3302,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayCursor";
         }
         /**
-         * The most messages that list gives, or that redrive, purge and promote
-         * change if they name none by its id, or the most queues that queues
-         * gives, 1 to 256. Wins over the option limit. Removed after it was
-         * done.
+         * The most messages that list returns, or that redrive, purge and
+         * promote change without an id, or the most queues, 1 to 256. Wins over
+         * the option limit. Removed after it was done.
          * 
          * The option is a: {@code int} type.
          * 
@@ -3389,12 +3316,11 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayLimit";
         }
         /**
-         * The id of a dead letter: set by a consumer of dead letters, by the
-         * operation get, and as a result of operations on dead letters (there
-         * CamelRedisDelayMessageId is the id of the message). The operations
-         * redrive, purge and get take it for the one that is meant, unless
-         * CamelRedisDelayScheduleId is set. For several ids a List, empty text
-         * where there is none.
+         * The id of a dead letter. Set by a consumer of dead letters, by the
+         * operation get, and as a result of operations on dead letters (then
+         * CamelRedisDelayMessageId is the id of the message). Without
+         * CamelRedisDelayScheduleId, redrive, purge and get use it as their id.
+         * For several ids a List, empty text where there is none.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3406,9 +3332,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayDeadLetterId";
         }
         /**
-         * The time when the message of a dead letter was given up, by the Redis
-         * server's clock, in milliseconds since 1970: set by a consumer of dead
-         * letters, and by the operation get.
+         * When the message of a dead letter was given up, by the Redis server's
+         * clock, in milliseconds since 1970. Set by a consumer of dead letters,
+         * and by the operation get.
          * 
          * The option is a: {@code long} type.
          * 
@@ -3420,9 +3346,9 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayDeadLetterTime";
         }
         /**
-         * The class of the exception with which the last delivery failed: set
-         * by the consumer on a message that failed before and on a dead letter,
-         * and by the operation get.
+         * The class of the exception of the last failed delivery. Set by the
+         * consumer on a message that failed before and on a dead letter, and by
+         * the operation get.
          * 
          * The option is a: {@code String} type.
          * 
@@ -3434,7 +3360,7 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayFailureException";
         }
         /**
-         * The message of the exception with which the last delivery failed.
+         * The message of the exception of the last failed delivery.
          * 
          * The option is a: {@code String} type.
          * 
