@@ -156,7 +156,7 @@ class WordsTest {
             tells|told|is told ; shows, reports, returns ; 15 ; 6
             look|looks|looked|looking ; get, list, read ; 48 ; 14
             hears|heard ; receives ; 0 ; 1
-            somebody|nobody|whoever|anybody ; a thing with a name, or you ; 29 ; 7
+            somebody|nobody|whoever|anybody ; a thing with a name, or you ; 29 ; 6
             what waits|what is due|what looks|what acts|who comes ; a noun ; 7 ; 0
             as ever|all the same|at the most|besides|tries on|goes on by itself|meanwhile ; the plain English for it ; 10 ; 5
             stands here|stands on|stands behind|stands beside ; is ; 0 ; 0
