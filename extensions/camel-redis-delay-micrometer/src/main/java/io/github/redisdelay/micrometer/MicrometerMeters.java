@@ -8,6 +8,8 @@ import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.CallListener;
 import io.github.redisdelay.queue.Delivery;
+import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
 import io.micrometer.core.instrument.Counter;
@@ -23,12 +25,14 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
 /** Meters in a registry of Micrometer, named and tagged as Camel's own. */
@@ -235,16 +239,42 @@ final class MicrometerMeters implements Meters {
         }
     }
 
+    /** The figures of a queue, and how many messages are due within {@link #SOON} and {@link #LATER}. */
+    private record Figures(QueueStats stats, Outlook outlook) {
+
+        static final Duration SOON = Duration.ofMinutes(1);
+        static final Duration LATER = Duration.ofMinutes(5);
+
+        static CompletableFuture<Figures> of(QueueAdmin queue) {
+            return queue.stats().thenCompose(stats -> {
+                List<Long> bounds = Stream.of(SOON, LATER)
+                        .map(within -> stats.timeMicros() + TimeUnit.MILLISECONDS.toMicros(within.toMillis()))
+                        .toList();
+                return queue.outlook(bounds).thenApply(outlook -> new Figures(stats, outlook));
+            });
+        }
+
+        /** Messages that a consumer can claim until then: without parked ones. */
+        long dueSoon() {
+            return Math.max(0, outlook.before() - stats.parked());
+        }
+
+        long dueLater() {
+            return dueSoon() + outlook.counts().get(0);
+        }
+    }
+
     /** The figures of a queue, and what is counted where it is sent to. */
     private final class QueueGroup extends Group {
 
         private final Reference<OpenClient> client;
-        private final PolledStats stats;
+        private final PolledStats<Figures> stats;
 
         QueueGroup(MeteredQueue queue) {
             super(tags(queue), null);
             client = queue.client().retain(); // other users of the queue may have another client
-            stats = new PolledStats(queue.queue().admin()::stats, timers);
+            QueueAdmin admin = queue.queue().admin();
+            stats = new PolledStats<>(() -> Figures.of(admin), timers);
             counters(Event.SCHEDULED, Event.CANCELLED, Event.PROMOTED);
             gauge(QueueFigure.DELAYED, "Messages that no consumer has claimed, overdue ones included");
             gauge(QueueFigure.OVERDUE, "Delayed messages that are due");
@@ -255,22 +285,34 @@ final class MicrometerMeters implements Meters {
             gauge(QueueFigure.OLDEST_PARKED, "For how long the oldest parked message has been due");
             gauge(QueueFigure.CONSUMERS, "Consumers of the queue, in all JVMs");
             gauge(QueueFigure.PAUSED, "1 if the queue is paused, else 0");
+            gauge("1m", Figures::dueSoon);
+            gauge("5m", Figures::dueLater);
             stats.start();
         }
 
         /** Times are in seconds, a Boolean is 1 or 0. */
         private void gauge(QueueFigure figure, String description) {
             boolean isTime = figure == QueueFigure.OLDEST_OVERDUE || figure == QueueFigure.OLDEST_PARKED;
-            keep(Gauge.builder(NAME + name(figure), stats, latest -> {
-                        QueueStats figures = latest.get();
-                        Object now = figures == null ? Double.NaN : figure.value(figures);
-                        return now instanceof Boolean yes
-                                ? yes ? 1 : 0
-                                : ((Number) now).doubleValue() / (isTime ? 1000 : 1);
+            gauge(name(figure), description, isTime ? "seconds" : null, tags, figures -> {
+                Object now = figure.value(figures.stats());
+                return now instanceof Boolean yes ? yes ? 1 : 0 : ((Number) now).doubleValue() / (isTime ? 1000 : 1);
+            });
+        }
+
+        private void gauge(String within, ToDoubleFunction<Figures> value) {
+            String description = "Messages that are due, or become due within this time";
+            gauge("due", description, null, tags.and("within", within), value);
+        }
+
+        /** NaN while the figures are not known. */
+        private void gauge(String name, String description, String unit, Tags more, ToDoubleFunction<Figures> value) {
+            keep(Gauge.builder(NAME + name, stats, latest -> {
+                        Figures figures = latest.get();
+                        return figures == null ? Double.NaN : value.applyAsDouble(figures);
                     })
                     .description(description)
-                    .baseUnit(isTime ? "seconds" : null)
-                    .tags(tags)
+                    .baseUnit(unit)
+                    .tags(more)
                     .register(registry));
         }
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.micrometer;
 
-import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.Timers;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * The figures of a queue for readers that must not wait for Redis. It is asked in the background, as long as somebody reads
- * them. Thread-safe.
+ * The figures of a queue for readers that must not wait for Redis. It is asked in the background, as long as they are read.
+ * Thread-safe.
+ *
+ * @param <T> the figures
  */
-final class PolledStats {
+final class PolledStats<T> {
 
     /** The time between an answer of Redis and the next question: a figure is that old at the most. */
     static final Duration INTERVAL = Duration.ofSeconds(5);
@@ -19,11 +20,11 @@ final class PolledStats {
     /** Polling stops this long after the last read. */
     static final Duration IDLE_AFTER = Duration.ofMinutes(6);
 
-    private final Supplier<CompletableFuture<QueueStats>> ask;
+    private final Supplier<CompletableFuture<T>> ask;
     private final Timers timers;
 
     /** Null before the first answer, after a failure, and while Redis is not asked. Written under this. */
-    private volatile QueueStats latest;
+    private volatile T latest;
     /** The {@link Timers#nanoTime} of the last reading. Written by any reader: one of several will do. */
     private volatile long readNanos;
     /** True while nobody reads. Written under this. */
@@ -34,7 +35,7 @@ final class PolledStats {
     private boolean stopped;
 
     /** @param ask asks Redis, and does not wait for the answer */
-    PolledStats(Supplier<CompletableFuture<QueueStats>> ask, Timers timers) {
+    PolledStats(Supplier<CompletableFuture<T>> ask, Timers timers) {
         this.ask = ask;
         this.timers = timers;
     }
@@ -45,7 +46,7 @@ final class PolledStats {
     }
 
     /** The latest figures; null if none are known. */
-    QueueStats get() {
+    T get() {
         readNanos = timers.nanoTime();
         if (resting) {
             wake();
@@ -79,7 +80,7 @@ final class PolledStats {
         ask.get().whenComplete(this::answered);
     }
 
-    private synchronized void answered(QueueStats stats, Throwable error) {
+    private synchronized void answered(T stats, Throwable error) {
         latest = error == null ? stats : null;
         lookAfter(INTERVAL);
     }

@@ -130,6 +130,22 @@ class MetersIT extends ConsumerSideIT {
     }
 
     @Test
+    void should_count_what_becomes_due_soon_without_what_groups_park() throws Exception {
+        bind();
+        context.start();
+        for (String delay : List.of("0s", "50s", "4m", "10m")) {
+            send(uri, delay, Map.of(RedisDelayConstants.DELAY, delay));
+        }
+        Map<String, Object> group = Map.of(RedisDelayConstants.GROUP, "acme");
+        send(uri, "first", group);
+        send(uri, "parked", group);
+        assertGauge("parked", 1);
+        assertThat(meters.get(NAME + "due").tag("queue", queue).gauges())
+                .extracting(gauge -> gauge.getId().getTag("within") + " " + gauge.value())
+                .containsExactlyInAnyOrder("1m 3.0", "5m 4.0");
+    }
+
+    @Test
     void should_have_these_names() throws Exception {
         bind();
         start(consume("", this::take));
@@ -547,7 +563,7 @@ class MetersIT extends ConsumerSideIT {
             Meters.Use use = Meters.of(context, "redis-delay", () -> timers).producing(endpoint.metered(client));
             timers.advance(Duration.ZERO);
             await().untilAsserted(
-                            () -> assertThat(figures(prometheus)).hasSize(9).containsOnly(0.0));
+                            () -> assertThat(figures(prometheus)).hasSize(11).containsOnly(0.0));
             freeze(server);
             timers.advance(Duration.ofSeconds(5)); // asks
             await().untilAsserted(() ->

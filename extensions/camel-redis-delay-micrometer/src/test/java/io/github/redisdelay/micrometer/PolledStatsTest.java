@@ -17,7 +17,7 @@ class PolledStatsTest {
 
     private final FakeTimers timers = new FakeTimers();
     private final List<CompletableFuture<QueueStats>> asked = new ArrayList<>();
-    private final PolledStats stats = new PolledStats(
+    private final PolledStats<QueueStats> stats = new PolledStats<>(
             () -> {
                 asked.add(new CompletableFuture<>());
                 return last();
