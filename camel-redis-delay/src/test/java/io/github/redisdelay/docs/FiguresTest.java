@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The figures of other pages are those of the benchmark's results, rounded. */
+/** The figures of other pages are those of the benchmark's results and of the reports, rounded. */
 class FiguresTest {
 
     /**
@@ -57,14 +57,110 @@ class FiguresTest {
             """)
     void should_be_those_of_the_results(String page, String text, String experiment, String metric, String columns)
             throws IOException {
-        Matcher found = Pattern.compile(text.replace(" ", "\\s").replace("#", "(\\d[\\d .]*\\d|\\d)"))
-                .matcher(Files.readString(Block.ROOT.resolve(page)));
-        assertThat(found.find()).as(page + ": " + text).isTrue();
+        Matcher found = find(page, text);
         String[] names = columns.split(", ");
         assertThat(found.groupCount()).isEqualTo(names.length);
         for (int i = 0; i < names.length; i++) {
             assertRounded(found.group(i + 1), result(experiment, metric, names[i]));
         }
+    }
+
+    private static Matcher find(String page, String text) throws IOException {
+        Matcher found = Pattern.compile(text.replace(" ", "\\s").replace("#", "(\\d[\\d .]*\\d|\\d)"))
+                .matcher(Files.readString(Block.ROOT.resolve(page)));
+        assertThat(found.find()).as(page + ": " + text).isTrue();
+        return found;
+    }
+
+    /**
+     * @param text of the page on performance; each {@code #} stands for a rate, divided by that of {@code RDelayedQueue}
+     * @param experiment the first cell of a row of the results
+     */
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', textBlock = """
+            one waiting caller [|] # [|] # [|] ; schedule callers=1
+            [|] 16 waiting callers [|] # [|] # [|] ; schedule callers=16
+            64 waiting callers [|] # [|] # [|] ; schedule callers=64
+            2 000 asynchronous schedules at a time [|] # [|] # [|] ; schedule async=2000
+            lists of 100 [|] # [|] # [|] ; schedule batch=100
+            delivery of a due backlog [|] # [|] # [|] ; deliver fifo
+            delivery of a backlog at random due times [|] # [|] # [|] ; deliver random
+            16 callers reach # times the rate ; callers=16 shop
+            """)
+    void should_be_ratios_of_the_results(String text, String experiment) throws IOException {
+        Matcher found = find("docs/performance.md", text);
+        BigDecimal other = number(result(experiment, "rate", "RDelayedQueue"));
+        List<String> columns = List.of("through Camel", "queue layer");
+        for (int i = 0; i < found.groupCount(); i++) {
+            BigDecimal rate = number(result(experiment, "rate", columns.get(i)));
+            assertRounded(
+                    found.group(i + 1),
+                    rate.divide(other, MathContext.DECIMAL32).toPlainString());
+        }
+    }
+
+    /**
+     * @param text of the page on performance; its two figures are what was wanted and what was measured
+     * @param target the first cell of a row of the results' targets
+     */
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', textBlock = """
+            one waiting caller ÷ `offer` [|] # [|] # ; scheduling, one waiting caller: through Camel ÷ `offer`
+            CPU of it ÷ that of `offer`, at most [|] # [|] # ; Redis CPU of scheduling, one waiting caller: through Camel ÷ `offer`
+            16 waiting callers ÷ 16 of `offer` [|] # [|] # ; scheduling, 16 waiting callers: through Camel ÷ `RDelayedQueue.offer` by 16
+            in lists ÷ 16 of `offer` [|] # [|] #, ; scheduling, asynchronous: through Camel ÷ `RDelayedQueue.offer` by 16
+            in lists ÷ 16 of `offer` [|] # [|] 6.6, # ; scheduling, batches of 100: through Camel ÷ `RDelayedQueue.offer` by 16
+            lists of 100, queue layer ÷ floor [|] # [|] # ; scheduling in batches: queue layer, of the floor
+            beyond two round trips, at most [|] # ms [|] # ms ; a lone message, due at once: p50 − 2 round trips, through Camel
+            delayed ÷ with 10 000 [|] # [|] # ; scheduling with 5 000 000 pending, of the rate with 10 000: through Camel
+            a claim with nothing due, at most [|] # µs [|] # µs ; Redis time of a claim with nothing due
+            retry ÷ none [|] #, 0.92 [|] #, ; deliver acknowledge and return 1:1, of `deliver acknowledge`
+            retry ÷ none [|] 0.8, # [|] 0.60, # ; deliver acknowledge and return 9:1, of `deliver acknowledge`
+            """)
+    void should_be_targets_of_the_results(String text, String target) throws IOException {
+        Matcher found = find("docs/performance.md", text);
+        List<String> cells = row("docs/benchmark/results.md", target);
+        for (int i = 1; i <= 2; i++) {
+            String cell = cells.get(i + 1);
+            BigDecimal value = number(cell.replaceAll("[^\\d.]", ""));
+            assertRounded(found.group(i), (cell.contains("%") ? value.movePointLeft(2) : value).toPlainString());
+        }
+    }
+
+    /**
+     * @param text of the page on reliability
+     * @param fault the first cell of a row of the table of faults
+     * @param column of that table; milliseconds are seconds on the page
+     */
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', textBlock = """
+            load # faults of ; soak: 60.0 minutes of mixed load, random faults ; 2
+            kinds hit # messages ; soak: 60.0 minutes of mixed load, random faults ; 3
+            of the # duplicates ; soak: 60.0 minutes of mixed load, random faults ; 6
+            slow or half-open [|] 0 [|][^|]*[|] # s ; half-open ; 7
+            restarted, `appendfsync always` [|] 0 [|][^|]*[|] # s ; kill -9 and restart, appendfsync always ; 7
+            failover, `waitForReplicas=1` [|] 0 [|][^|]*[|] # s ; Sentinel: master killed, waitForReplicas=1 ; 7
+            lags, without `waitForReplicas` [|] [*][*]# of ; Sentinel: master killed that was not replicated, without waitForReplicas ; 5
+            [*][*]432 of #[*][*] ; Sentinel: master killed that was not replicated, without waitForReplicas ; 3
+            [|] the same [|] # s ; Sentinel: master killed that was not replicated, without waitForReplicas ; 7
+            side, without `waitForReplicas` [|] [*][*]# of ; Sentinel: master cut off, with a producer on its side ; 5
+            random moment [|] 0 [|] after its lease [|] # s ; death AFTER_THE_CLAIM ; 7
+            slots moved [|] 0 [|][^|]*[|] # s ; cluster: the node with the subscription is gone for a while ; 7
+            """)
+    void should_be_those_of_the_report_on_faults(String text, String fault, int column) throws IOException {
+        String cell = row("docs/reports/faults.md", fault).get(column);
+        BigDecimal value = number(cell.replace(" ms", ""));
+        assertRounded(
+                find("docs/reliability.md", text).group(1),
+                (cell.endsWith(" ms") ? value.movePointLeft(3) : value).toPlainString());
+    }
+
+    private static List<String> row(String page, String first) throws IOException {
+        return Files.readAllLines(Block.ROOT.resolve(page)).stream()
+                .filter(line -> line.startsWith("| " + first + " |"))
+                .map(line -> List.of(line.split(" *[|] *", -1)))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(page + " has no row '" + first + "'"));
     }
 
     /** As many digits of a result as the figure has, not counting the zeros at its end. */

@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -26,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class WordsTest {
 
     private static final int WORDS_OF_A_SENTENCE = 25;
-    private static final int LONG_SENTENCES = 133;
+    private static final int LONG_SENTENCES = 130;
 
     /** Quotations of others, generated tables and what was written at the time. */
     private static final Pattern NOT_READ =
@@ -42,6 +44,13 @@ class WordsTest {
 
     private static final Pattern SENTENCE_END = Pattern.compile("(?<=[.!?]|[.!?][*)\"])\\s+");
     private static final Pattern WORD = Pattern.compile("\\S*\\w\\S*");
+
+    /** Guides: neither a reference, nor the figures of others, nor questions, whose figures FaqPageTest finds in the answers. */
+    private static final Pattern GUIDE = Pattern.compile("README\\.md|docs/(?!comparison|faq|protocol)[a-z-]+\\.md");
+
+    private static final Pattern FIGURE = Pattern.compile(
+            "(?<![\\w.,-])\\d+(?:[ .]\\d+)* ?(?:µs|ms|ns|s|min|minutes?|hours?|h|days?|seconds?|bytes|[KM]iB|[kMG]B|messages|/s"
+                    + "|a second|%)(?!\\w)");
 
     private static final Pattern COMMENT = Pattern.compile("(?s:/\\*.*?\\*/)|(?m)^\\s*//.*$");
     private static final Pattern LITERAL = Pattern.compile("\"(?:[^\"\\\\\n]|\\\\.)*\"|`[^`]*`");
@@ -179,6 +188,65 @@ class WordsTest {
                         words, instead, String.join("\n", onPages), String.join("\n", inTexts))
                 .satisfies(counts -> assertThat(counts.get(0)).as("pages").isLessThanOrEqualTo(pages))
                 .satisfies(counts -> assertThat(counts.get(1)).as("texts").isLessThanOrEqualTo(texts));
+    }
+
+    private static Map<String, Set<String>> figures(Map<String, String> texts) {
+        Map<String, Set<String>> pages = new TreeMap<>();
+        texts.forEach((page, prose) -> FIGURE.matcher(prose.replaceAll("\\s+", " "))
+                .results()
+                .map(figure -> figure.group().replaceAll("(?<=\\d)(?=[^\\d .])", " "))
+                .forEach(figure ->
+                        pages.computeIfAbsent(figure, known -> new TreeSet<>()).add(page)));
+        pages.values().removeIf(where -> where.size() < 2);
+        return pages;
+    }
+
+    /** A figure is on one guide, and others link to it. These are on several: figures of the default options, and of examples. */
+    @Test
+    void should_have_each_figure_on_one_guide() {
+        Map<String, Integer> allowed = new TreeMap<>();
+        """
+                0.9 ms ; 2
+                1 MB ; 2
+                1 h ; 5
+                1 min ; 2
+                1 ms ; 2
+                1 s ; 8
+                1.8 s ; 2
+                10 min ; 2
+                10 ms ; 3
+                10 s ; 9
+                100 000 messages ; 3
+                100 messages ; 2
+                100 ms ; 2
+                15 s ; 3
+                2 s ; 7
+                20 ms ; 2
+                200 bytes ; 6
+                256 messages ; 3
+                3 s ; 2
+                30 days ; 3
+                30 minutes ; 7
+                30 s ; 11
+                37 µs ; 2
+                45 s ; 3
+                5 ms ; 2
+                5 s ; 5
+                50 ms ; 2
+                60 s ; 3
+                """.lines().map(line -> line.split(" ; ")).forEach(parts -> allowed.put(parts[0], Integer.valueOf(parts[1])));
+        Map<String, String> guides = new TreeMap<>(PAGES);
+        guides.keySet().removeIf(page -> !GUIDE.matcher(page).matches());
+        assertThat(figures(guides)).allSatisfy((figure, pages) -> assertThat(pages)
+                .as("pages with '%s': let one have it, and the others link to that", figure)
+                .hasSizeLessThanOrEqualTo(allowed.getOrDefault(figure, 1)));
+    }
+
+    @Test
+    void should_notice_a_figure_that_stands_twice() {
+        assertThat(figures(
+                        Map.of("a", "It takes\n5 358/s, 12 ms.", "b", "At 12 ms or 12.5 ms", "c", "v12 ms-x 5 358 /s")))
+                .hasToString("{12 ms=[a, b], 5 358 /s=[a, c]}");
     }
 
     @Test

@@ -23,7 +23,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.camel.builder.RouteBuilder;
@@ -47,7 +46,7 @@ class ScalingPageIT {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final DefaultCamelContext producer = new DefaultCamelContext();
     private final Deque<Process> consumers = new ArrayDeque<>();
-    private Map<?, ?> spec;
+    private Map<String, Object> spec;
     private DelayQueueClient client;
     private DelayQueue orders;
 
@@ -77,11 +76,11 @@ class ScalingPageIT {
                 .map(Block::code)
                 .findFirst()
                 .orElseThrow();
-        Map<?, ?> object = (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(file);
+        Map<String, Object> object = map(new Load(LoadSettings.builder().build()).loadFromString(file));
         assertThat(object)
                 .contains(entry("apiVersion", "keda.sh/v1alpha1"), entry("kind", "ScaledObject"))
                 .containsOnlyKeys("apiVersion", "kind", "metadata", "spec");
-        spec = (Map<?, ?>) object.get("spec");
+        spec = map(object.get("spec"));
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(redis.keyPrefix()));
         orders = client.queue("orders");
         producer.getRegistry().bind("redisson", redis.client());
@@ -96,7 +95,7 @@ class ScalingPageIT {
     }
 
     @AfterEach
-    void stop() {
+    void stop() throws Exception {
         consumers.forEach(Process::destroyForcibly);
         producer.close();
         client.close();
@@ -106,9 +105,13 @@ class ScalingPageIT {
         return ((Number) spec.get(field)).intValue();
     }
 
-    private List<Map<?, ?>> triggers() {
-        return ((List<?>) spec.get("triggers"))
-                .stream().<Map<?, ?>>map(trigger -> (Map<?, ?>) trigger).toList();
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> map(Object yaml) {
+        return (Map<String, Object>) yaml;
+    }
+
+    private List<Map<String, Object>> triggers() {
+        return ((List<?>) spec.get("triggers")).stream().map(ScalingPageIT::map).toList();
     }
 
     /** As KEDA computes it: NaN if it has no single figure, with which it takes the fallback. */
@@ -116,8 +119,8 @@ class ScalingPageIT {
         Scrape scrape = Scrape.of(registry.scrape());
         boolean active = false;
         double most = 0;
-        for (Map<?, ?> trigger : triggers()) {
-            Map<?, ?> metadata = (Map<?, ?>) trigger.get("metadata");
+        for (Map<String, Object> trigger : triggers()) {
+            Map<String, Object> metadata = map(trigger.get("metadata"));
             String query = ((String) metadata.get("query")).replace("\"shop\"", '"' + redis.keyPrefix() + '"');
             var values = PromQl.evaluate(query, scrape, scrape, 1).values();
             if (values.size() != 1) {
@@ -165,7 +168,8 @@ class ScalingPageIT {
 
     @Test
     void should_start_consumers_before_messages_are_due_and_stop_them_when_all_is_done() throws Exception {
-        int threshold = Integer.parseInt((String) ((Map<?, ?>) triggers().get(0).get("metadata")).get("threshold"));
+        int threshold =
+                Integer.parseInt((String) map(triggers().get(0).get("metadata")).get("threshold"));
         scaleTo(0);
         orders.schedule(ScheduleRequest.of("later", Envelope.of("x").encode(), DueTime.after(Duration.ofHours(1))))
                 .result()
@@ -194,13 +198,12 @@ class ScalingPageIT {
                         "cooldownPeriod",
                         "fallback",
                         "triggers");
-        assertThat((Map<?, ?>) spec.get("fallback")).containsOnlyKeys("failureThreshold", "replicas");
+        assertThat(map(spec.get("fallback"))).containsOnlyKeys("failureThreshold", "replicas");
         assertThat(triggers()).hasSize(2).allSatisfy(trigger -> {
             assertThat(trigger).containsEntry("type", "prometheus").containsOnlyKeys("type", "metadata");
-            Map<?, ?> metadata = (Map<?, ?>) trigger.get("metadata");
-            assertThat(metadata.keySet())
-                    .isEqualTo(
-                            Set.of("serverAddress", "query", "threshold", "activationThreshold", "ignoreNullValues"));
+            Map<String, Object> metadata = map(trigger.get("metadata"));
+            assertThat(metadata)
+                    .containsOnlyKeys("serverAddress", "query", "threshold", "activationThreshold", "ignoreNullValues");
             assertThat(metadata.values()).as("KEDA takes texts only").allMatch(String.class::isInstance);
         });
     }
