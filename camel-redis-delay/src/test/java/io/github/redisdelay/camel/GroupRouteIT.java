@@ -273,7 +273,7 @@ class GroupRouteIT extends CamelRedisIT {
     void should_keep_its_group_when_a_delivery_schedules_its_message_anew(int partitions) throws Exception {
         String queue = uri + "?partitions=" + partitions;
         for (String group : List.of("a", "b", "c", "d")) {
-            send(queue, "x", Map.of(RedisDelayConstants.GROUP, group, RedisDelayConstants.SCHEDULE_ID, group));
+            send(queue, "x", Map.of(RedisDelayConstants.GROUP, group, RedisDelayConstants.SCHEDULE_ID, "id" + group));
         }
         start(new RouteBuilder() {
             @Override
@@ -297,6 +297,39 @@ class GroupRouteIT extends CamelRedisIT {
         }
         assertThat(groups.keySet()).containsExactly("a", "b", "c", "d");
         assertThat(groups.values()).containsOnly(List.of("x", "again"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void should_find_the_own_message_of_a_delivery_without_its_group(int partitions) throws Exception {
+        String queue = uri + "?partitions=" + partitions;
+        List<String> groups = List.of("a", "b", "c", "d");
+        for (String group : groups) {
+            send(queue, "x", Map.of(RedisDelayConstants.GROUP, group, RedisDelayConstants.SCHEDULE_ID, "id" + group));
+        }
+        ConcurrentLinkedQueue<Object> found = new ConcurrentLinkedQueue<>();
+        AtomicInteger failed = new AtomicInteger();
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from(queue + "&maximumRedeliveries=0")
+                        .process(exchange -> {
+                            if (failed.incrementAndGet() <= groups.size()) {
+                                throw new IllegalStateException("dead");
+                            }
+                        })
+                        .setHeader(RedisDelayConstants.SCHEDULE_ID, header(RedisDelayConstants.MESSAGE_ID))
+                        .to(queue + "&operation=cancel")
+                        .process(exchange ->
+                                found.add(exchange.getMessage().getHeader(RedisDelayConstants.PREVIOUS_STATE)));
+                from(queue + "&state=dead")
+                        .to(queue + "&operation=redrive")
+                        .process(exchange -> found.add(exchange.getMessage().getHeader(RedisDelayConstants.RESULT)));
+            }
+        });
+        await().until(() -> found.size() == 2 * groups.size());
+        assertThat(found).hasSize(8).containsOnly("done", "leased");
+        assertThat(found.stream().filter("done"::equals)).hasSize(4);
     }
 
     @ParameterizedTest

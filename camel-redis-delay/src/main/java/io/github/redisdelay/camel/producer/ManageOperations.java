@@ -187,7 +187,14 @@ public record ManageOperations(
      * anew.
      */
     private static Submission<ChangeResult> cancel(DelayQueue target, String id, Exchange exchange) {
-        return superseding(DeliveriesOfExchange.find(exchange, target, id), target.cancel(id));
+        DeliveryCompletion held = DeliveriesOfExchange.find(exchange, target, id);
+        return superseding(held, ofGroup(target, held).cancel(id));
+    }
+
+    /** Of a queue with partitions, the one that has a delivery's message, whose group the caller need not name. */
+    private static DelayQueue ofGroup(DelayQueue target, DeliveryCompletion held) {
+        String group = held == null ? null : held.delivery().group();
+        return group == null ? target : target.group(group).queue();
     }
 
     /** Moves a dead letter back. Only the route that holds a dead letter may move it, which ends its delivery. */
@@ -195,7 +202,7 @@ public record ManageOperations(
         DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue.deadLetters(), id);
         return held == null || held.isOver()
                 ? queue.redrive(id, null)
-                : superseding(held, queue.redrive(id, held.delivery().claimId()));
+                : superseding(held, ofGroup(queue, held).redrive(id, held.delivery().claimId()));
     }
 
     /** @param held the delivery that ends with the change, or null */
