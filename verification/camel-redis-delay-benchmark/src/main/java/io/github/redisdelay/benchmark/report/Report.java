@@ -167,7 +167,7 @@ public final class Report {
             }
         }
         StringBuilder text = new StringBuilder();
-        text.append("# Performance\n\n");
+        text.append("# Benchmark results\n\n");
         text.append("Measured with one command in one run, everything that needs a Redis on the same one:\n\n    ")
                 .append(command)
                 .append("\n\n");
