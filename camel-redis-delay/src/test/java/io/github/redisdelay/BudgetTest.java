@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class BudgetTest {
 
     private static final Size JAVA = new Size(17_720, 606_800);
-    private static final Size LUA = new Size(2_013, 73_300);
+    private static final Size LUA = new Size(2_023, 73_930);
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */

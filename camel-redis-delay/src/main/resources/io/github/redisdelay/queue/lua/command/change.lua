@@ -136,7 +136,7 @@ for i = 1, items_count do
 end
 if #gone > 0 then
   index_forget(key_index, gone)
-  queue_drop_priorities()
+  place_drop_priorities()
 end
 group_end(ARGV[3], now, before)
 pause_keep(resumed)

@@ -34,7 +34,6 @@
 --@include session.lua
 --@include check.lua
 --@include effect.lua
---@include record.lua
 --@include queue.lua
 --@include pause.lua
 --@include wakeup.lua
@@ -50,7 +49,7 @@ local base, member = ARGV[8], ARGV[9]
 local quick = check_integer(ARGV[10], 0, 1, 'quick') == 1
 local safety_interval = check_integer(ARGV[11], 1, CALL_MAX_EXACT, 'safety interval')
 local batch_timeout = ARGV[12] and check_integer(ARGV[12], 0, CALL_MAX_EXACT, 'batch timeout')
-if #claim ~= 16 or claim == RECORD_NO_CLAIM then
+if #claim ~= 16 or not string.find(claim, '[^%z]') then
   error('REDISDELAY argument: claim id')
 end
 if not stored then
@@ -85,41 +84,44 @@ if not stored then
   -- Needs no memory: after it, nothing is refused when memory is full.
   redis.call('ZREMRANGEBYSCORE', wakeup_waiters, '-inf', now - WAKEUP_OVERDUE_MICROS - 1)
 end
--- Of a queue with groups: the group of a stored message; whether that may be given; and two functions of group.lua.
-local group_of, may_give, leave_group, end_groups
-if queue_places and not stored and not queue_paused and wanted > 0 then
+if stored or not queue_paused and wanted > 0 and (queue_places or due and due <= now or expires and expires <= now) then
+--@include record.lua
+  -- Of a queue with groups: the group of a stored message; whether that may be given; and two functions of group.lua.
+  local group_of, may_give, leave_group, end_groups
+  if queue_places and not stored then
 --@include member.lua
 --@include page.lua
 --@include group.lua
-  group_of, leave_group, end_groups = member_stored, group_leave, group_end
-  group_mend()
-  group_end()
-  due = queue_first_due()
-  local given = {}
-  -- A message whose group has no place for it is parked; but a batch, which has one of a group, leaves others where they are.
-  may_give = function(id, group, record)
-    local prefix, own = group .. '\0', member_make(group, MEMBER_PLACE, id)
-    if batch_timeout and given[group] then
-      return false
+    group_of, leave_group, end_groups = member_stored, group_leave, group_end
+    group_mend()
+    group_end()
+    due = queue_first_due()
+    local given = {}
+    -- A message whose group has no place for it is parked; but a batch, which has one of a group, leaves others where they are.
+    may_give = function(id, group, record)
+      local prefix, own = group .. '\0', member_make(group, MEMBER_PLACE, id)
+      if batch_timeout and given[group] then
+        return false
+      end
+      local others = redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE,
+        '(' .. prefix .. MEMBER_DELAYED) - (redis.call('ZSCORE', queue_delayed_set(11), own) and 1 or 0)
+      given[group] = others < queue_places
+      if given[group] then
+        redis.call('ZADD', queue_delayed_set(11), 0, own)
+        redis.call('ZREM', queue_delayed_set(11), member_make(group, MEMBER_DELAYED, id, record.due))
+      else
+        group_leave(group, id)
+        redis.call('ZREM', key_leased, id)
+        record.claim = RECORD_NO_CLAIM
+        redis.call('HSET', key_state, id, record_write(record))
+        group_put(group, id, record.due, GROUP_PARKED)
+      end
+      return given[group]
     end
-    local others = redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE, '(' .. prefix .. MEMBER_DELAYED)
-      - (redis.call('ZSCORE', queue_delayed_set(11), own) and 1 or 0)
-    given[group] = others < queue_places
-    if given[group] then
-      redis.call('ZADD', queue_delayed_set(11), 0, own)
-      redis.call('ZREM', queue_delayed_set(11), member_make(group, MEMBER_DELAYED, id, record.due))
-    else
-      group_leave(group, id)
-      redis.call('ZREM', key_leased, id)
-      record.claim = RECORD_NO_CLAIM
-      redis.call('HSET', key_state, id, record_write(record))
-      group_put(group, id, record.due, GROUP_PARKED)
-    end
-    return given[group]
   end
-end
-if stored or (not queue_paused and wanted > 0 and ((due and due <= now) or (expires and expires <= now))) then
+  if stored or due and due <= now or expires and expires <= now then
 --@include give.lua
+  end
 end
 
 -- Turns follow each other at a safety interval, so many of them. A queue with more waiters than this gives the turn behind
@@ -204,7 +206,10 @@ end
 
 local id_lengths, names = #ids > 0 and pack_lengths(ids) or '', table.concat(ids)
 if not stored then
-  queue_drop_priorities()
+  if #queue_priorities > 0 then
+--@include place.lua
+    place_drop_priorities()
+  end
   pause_keep()
   -- For a repeat: how many ids, how many lengths, these, and the ids.
   effect_end(struct.pack('<I4I4', #ids, #id_lengths / 4) .. id_lengths, names)
@@ -217,9 +222,9 @@ end
 
 if queue_paused then
   due, expires = nil, nil
-elseif #ids > 0 or #dropped > 0 or end_groups and not complete then
+elseif #ids > 0 or #dropped > 0 or queue_places and not complete then
   due = queue_first_due()
-elseif complete then
+elseif complete and due then
   -- A look before, once the first message has been due for so long that each schedule wakes somebody, see wakeup.lua.
   local woken = due + WAKEUP_OVERDUE_MICROS + 1
   due = woken > now and math.min(complete, woken) or complete

@@ -56,7 +56,7 @@ for i = 1, items_count do
     queue_need_priorities(records[i].priority % RECORD_DEAD > 0)
     groups[i] = member_stored(redis.call('HGET', key_dead_messages, dead_id))
     if groups[i] then
-      queue_use_groups()
+      queue_read_config(false, true)
     end
   end
 end
@@ -98,4 +98,5 @@ for i = 1, items_count do
   reply[i + 1] = struct.pack('<Bd', outcome, due)
 end
 group_end(base, now, before)
+pause_keep()
 return effect_end(table.concat(reply))

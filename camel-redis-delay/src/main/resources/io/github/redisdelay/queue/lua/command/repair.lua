@@ -61,7 +61,7 @@ if walk == 'groups' then
   for i = 1, #found do
     local group = string.match(found[i], '^[^%z]+') or ''
     redis.call('ZREM', queue_delayed_set(11), group_has(group, member_parts(found[i], group)) and '' or found[i])
-    group_changed[group] = true
+    group_changed[group] = GROUP_CHECKED
   end
   group_end(base, now, before)
   return { struct.pack('<ddd', now, #found, 0), #found == SLICE and found[SLICE] or '0' }
@@ -211,7 +211,7 @@ if #stray > 0 or #hidden > 0 or #missing > 0 or next(groups) then
     end
   end
   if next(groups) then
-    queue_use_groups()
+    queue_read_config(false, true)
     member_need(CHECK_GROUPS)
     for id, group in pairs(groups) do
       local place = member_make(group, MEMBER_PLACE, id)

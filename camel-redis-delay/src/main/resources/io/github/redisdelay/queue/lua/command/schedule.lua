@@ -44,16 +44,11 @@
 --@include check.lua
 --@include effect.lua
 --@include record.lua
---@include run.lua
 --@include queue.lua
 --@include pause.lua
 --@include place.lua
---@include member.lua
---@include page.lua
 --@include message.lua
---@include seen.lua
 --@include wakeup.lua
---@include group.lua
 
 local SCHEDULED, REPLACED, SUPERSEDED, DELAYED, LEASED, BEYOND_RANGE, FINISHED, FULL, STALE = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
@@ -82,11 +77,11 @@ local function read_options(text, i)
   return options[text]
 end
 
-local dues, groups, earliest = {}, {}, math.huge
+local dues, groups, earliest, recurs = {}, {}, math.huge, false
 for i = 1, items_count do
   local option = options[words[i]] or read_options(words[i], i)
   if option.group then
-    queue_use_groups()
+    queue_read_config(false, true)
     groups[i], bodies[i] = string.sub(bodies[i], 1, option.group), string.sub(bodies[i], option.group + 1)
   end
   if ids[i] == '' or (#claims[i] ~= 0 and #claims[i] ~= 16)
@@ -98,11 +93,24 @@ for i = 1, items_count do
     due = now + due + (i - 1)
   end
   if option.recurs then
-    due, earliest = due == 0 and now or due, math.min(earliest, run_later(run_read(bodies[i], i), now))
+--@include run.lua
+    due, earliest, recurs = due == 0 and now or due, math.min(earliest, run_later(run_read(bodies[i], i), now)), true
   elseif due <= CALL_MAX_EXACT then
     earliest = math.min(earliest, due)
   end
   dues[i] = due
+end
+
+local function no_group()
+end
+
+-- Functions of group.lua, if the queue has groups.
+local group_of, leave_group, put_group, mend_groups, end_groups = no_group, no_group, no_group, nil, no_group
+if queue_places then
+--@include member.lua
+--@include page.lua
+--@include group.lua
+  group_of, leave_group, put_group, mend_groups, end_groups = member_group, group_leave, group_put, group_mend, group_end
 end
 
 local length = redis.call('HLEN', key_messages)
@@ -122,18 +130,22 @@ local function put(id, level, time, due, body, group)
     record.group = group
     redis.call('HSET', key_state, id, record_write(record))
   end
-  group_put(group, id, due, 0)
+  put_group(group, id, due, 0)
 end
 
 -- Stores a message, if its id is free or it may take the place of the one that has it. Returns its outcome, and a time or number.
 local function store(id, due, claim, option, body, group, declared)
   local claimed = #claim == 16
   local free = redis.call('HEXISTS', key_messages, id) == 0
-  local before_group = queue_places and (not free or bodies_lost) and member_group(id)
+  local before_group = (not free or bodies_lost) and group_of(id)
   if due > CALL_MAX_EXACT then
     return BEYOND_RANGE, due
   elseif free then
-    local until_then = remembers and not (option.replaces or declared) and seen_until(id, now)
+    local until_then
+    if remembers and not (option.replaces or declared) then
+--@include seen.lua
+      until_then = seen_until(id, now)
+    end
     if claimed and not redis.call('ZSCORE', key_leased, id) then
       return STALE, 0
     elseif until_then then
@@ -142,7 +154,7 @@ local function store(id, due, claim, option, body, group, declared)
       return FULL, length
     end
     if bodies_lost then
-      group_leave(before_group or group, id)
+      leave_group(before_group or group, id)
       place_remove(id)
       redis.call('ZREM', key_leased, id)
     end
@@ -155,7 +167,7 @@ local function store(id, due, claim, option, body, group, declared)
   local holder = lease and claimed and record_is_held(key_state, id, claim)
   -- A body in no set, as eviction leaves it behind: its id is free.
   if holder or option.replaces or declared or not (pending or lease) then
-    group_leave(before_group, id)
+    leave_group(before_group, id)
     put(id, option.level, declared or now, due, body, group)
     redis.call('ZREM', key_leased, id)
     if pending and before ~= option.level then
@@ -168,41 +180,46 @@ local function store(id, due, claim, option, body, group, declared)
   return LEASED, tonumber(lease)
 end
 
--- Declares a recurring schedule. Returns as store does.
-local function declare(id, declared, _, option, text, group)
-  local times, rule, body = run_read(text)
-  member_need(CHECK_SCHEDULES)
-  local last, level, stored = run_later(times, math.huge), option.level + RECORD_RUN, redis.call('HGET', key_messages, id)
-  local pending, record = place_find(id), record_read(redis.call('HGET', key_state, id), now, 0, id)
-  local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
-  local new_due, past, _, _, known = string.match(record_run(record), RUN_LINE)
-  local when, its_group, its_body = waits and math.abs((struct.unpack('<d', stored))), member_stored(stored)
-  local same, far = known == rule, pending and (waits or 0) > last and last > now
-  local due, equal = same and not far and waits or run_later(times, now), same and record.priority == level
-  -- A time that is still to come is one of a clock that was ahead, and counts as the earliest.
-  local newer = waits and when <= now and (when > declared or declared > now)
-  -- A run that is overdue, or was tried already, which must not be thrown away.
-  local begun = waits and (waits <= now or record.attempts > 0)
-  -- Another group waits until the run under way has ended.
-  if known and waits and (newer or not pending or group == its_group and (equal or begun)) and not (same and far) then
-    if not newer and (not same or (its_body or string.sub(stored, 17)) ~= body) then
-      redis.call('HSET', key_messages, id, message_head(declared, record.first_due, its_group) .. body)
+local declare
+if recurs then
+--@include run.lua
+--@include member.lua
+  -- Declares a recurring schedule. Returns as store does.
+  declare = function(id, declared, _, option, text, group)
+    local times, rule, body = run_read(text)
+    member_need(CHECK_SCHEDULES)
+    local last, level, stored = run_later(times, math.huge), option.level + RECORD_RUN, redis.call('HGET', key_messages, id)
+    local pending, record = place_find(id), record_read(redis.call('HGET', key_state, id), now, 0, id)
+    local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
+    local new_due, past, _, _, known = string.match(record_run(record), RUN_LINE)
+    local when, its_group, its_body = waits and math.abs((struct.unpack('<d', stored))), member_stored(stored)
+    local same, far = known == rule, pending and (waits or 0) > last and last > now
+    local due, equal = same and not far and waits or run_later(times, now), same and record.priority == level
+    -- A time that is still to come is one of a clock that was ahead, and counts as the earliest.
+    local newer = waits and when <= now and (when > declared or declared > now)
+    -- A run that is overdue, or was tried already, which must not be thrown away.
+    local begun = waits and (waits <= now or record.attempts > 0)
+    -- Another group waits until the run under way has ended.
+    if known and waits and (newer or not pending or group == its_group and (equal or begun)) and not (same and far) then
+      if not newer and (not same or (its_body or string.sub(stored, 17)) ~= body) then
+        redis.call('HSET', key_messages, id, message_head(declared, record.first_due, its_group) .. body)
+      end
+      if newer or equal then
+        return pending and DELAYED or LEASED, waits
+      end
+      local digits, failure = same and new_due or string.format('%.0f', due), string.match(record.failure, '\n.*$')
+      -- A run under way keeps its group, and so has no priority with it.
+      level = group == its_group and level or record.priority
+      record.priority, record.failure = level, digits .. ' ' .. past .. ' ' .. rule .. failure
+      redis.call('HSET', key_state, id, record_write(record))
+      return same and LEASED or REPLACED, due
     end
-    if newer or equal then
-      return pending and DELAYED or LEASED, waits
+    local outcome, number = store(id, due, '', option, body, group, declared)
+    if outcome ~= FULL then
+      redis.call('HSET', key_state, id, run_record(due, level, past or '0@0@0', rule, '', group))
     end
-    local digits, failure = same and new_due or string.format('%.0f', due), string.match(record.failure, '\n.*$')
-    -- A run under way keeps its group, and so has no priority with it.
-    level = group == its_group and level or record.priority
-    record.priority, record.failure = level, digits .. ' ' .. past .. ' ' .. rule .. failure
-    redis.call('HSET', key_state, id, record_write(record))
-    return same and LEASED or REPLACED, due
+    return outcome, number
   end
-  local outcome, number = store(id, due, '', option, body, group, declared)
-  if outcome ~= FULL then
-    redis.call('HSET', key_state, id, run_record(due, level, past or '0@0@0', rule, '', group))
-  end
-  return outcome, number
 end
 
 -- With groups, what is stored may be parked: who is woken follows from what is due earlier at the end.
@@ -212,7 +229,7 @@ local promises = not queue_places and earliest < math.huge and wakeup_cover_earl
 -- The first write: refused when memory is full.
 redis.call('ZADD', key_leased, 'XX', '0', '')
 if next(groups) then
-  group_mend()
+  mend_groups()
 end
 local reply = { struct.pack('<d', now) }
 for i = 1, items_count do
@@ -221,9 +238,11 @@ for i = 1, items_count do
 end
 reply = table.concat(reply)
 if remembers then
+--@include seen.lua
   seen_forget_some(now)
 end
 effect_end(reply)
 wakeup_write(wakeup_waiters, promises)
-group_end(base, now, before)
+end_groups(base, now, before)
+pause_keep()
 return reply

@@ -35,7 +35,6 @@
 --@include effect.lua
 --@include record.lua
 --@include queue.lua
---@include member.lua
 --@include wakeup.lua
 
 -- Actions, and the least time that goes with them.
@@ -58,7 +57,7 @@ local sets, fields, dead, older = {}, {}, {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
 -- By index the groups of messages that end or stay, and the due times of those that give up their places and stay.
-local groups, waits, relaxed = {}, {}, nil
+local groups, waits, group_of = {}, {}, nil
 -- Ids whose leases are extended, each behind the time when its lease expires.
 local extended = {}
 -- id -> how this call finishes it. A second time it is stale.
@@ -79,11 +78,13 @@ for i = 1, count do
       or time > CALL_MAX_EXACT then
     error('REDISDELAY argument: delivery ' .. i)
   end
-  group = bytes and (bytes == records[i - 1] and group or member_of_record(bytes)) or nil
-  if group and relaxed == nil then
-    queue_use_groups()
-    relaxed = string.find(redis.call('HGET', key_config, 'groupLimit') or '', 'relaxed', 1, true) or false
+  group = bytes and #bytes >= RECORD_LENGTH and string.byte(bytes, 4) >= RECORD_GROUP
+  if group and not group_of then
+--@include member.lua
+    group_of = member_of_record
+    queue_read_config(true, true)
   end
+  group = group and group_of(bytes) or nil
   held = bytes == records[i - 1] and claim == claims[i - 1] and held or record_has_claim(bytes, claim)
   if not held then
     outcome = redis.call('HEXISTS', key_messages, id) == 1 and 3 or 2
@@ -140,7 +141,7 @@ for i = 1, count do
       local n, m = #kept + 1, #set + 1
       kept[n], sets[level], set[m], set[m + 1] = id, set, due, id
       fields[2 * n - 1] = id
-      waits[i] = group and (relaxed or record.attempts == 0) and due or nil
+      waits[i] = group and (queue_relaxed or record.attempts == 0) and due or nil
       failure = action == 'release' and (record.group and record.group .. '\n' or '') .. record.failure or line .. failure
       fields[2 * n] = head .. struct.pack('<dd', due, first or record.first_due) .. failure
     else
@@ -223,6 +224,7 @@ if #gone > 0 then
 end
 local result = effect_end(struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))
 if next(groups) then
+--@include member.lua
 --@include page.lua
 --@include group.lua
   for i, its_group in pairs(groups) do

@@ -5,8 +5,8 @@
 -- groups of which it adds, moves or removes messages, and brings them into line at its end: what has no place is parked, a free
 -- place goes to the first parked message, and one that is due before a delayed message that was never begun changes places with it.
 
--- The groups that this call has changed.
-local group_changed = {}
+-- The groups that this call has changed; or of which it checks whether who has a place is there.
+local group_changed, GROUP_CHECKED = {}, 'checked'
 -- Their place among the sets of delayed messages, see queue_delayed_set.
 local GROUP_PARKED = 10
 
@@ -45,7 +45,7 @@ local function group_has(group, one)
 end
 
 -- Brings a group into line, in at most so many steps.
-local function group_balance(group, most)
+local function group_balance(group, most, checked)
   local index, prefix = queue_delayed_set(11), group .. '\0'
   local head = prefix .. MEMBER_PARKED
   local taken = redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head)
@@ -54,7 +54,7 @@ local function group_balance(group, most)
     return
   end
   -- Others wait, so that a place is looked for that nobody has: of many, eight are looked at in each call.
-  local some = taken == queue_places and redis.call('ZRANGE', index, '[' .. prefix, '(' .. head, 'BYLEX', 'LIMIT',
+  local some = checked and taken == queue_places and redis.call('ZRANGE', index, '[' .. prefix, '(' .. head, 'BYLEX', 'LIMIT',
     clock_now % math.max(1, taken - 7), 8) or {}
   for i = 1, #some do
     if not group_has(group, member_parts(some[i], group)) then
@@ -82,15 +82,15 @@ local function group_mend()
   end
   local any, first = redis.call('ZRANDMEMBER', queue_delayed_set(11)), redis.call('ZRANGE', queue_delayed_set(10), 0, 0)[1]
   any, first = any and string.match(any, '^[^%z]+'), first and member_group(first)
-  group_changed[any or ''], group_changed[first or ''] = any and true, first and true
+  group_changed[any or ''], group_changed[first or ''] = any and GROUP_CHECKED, first and GROUP_CHECKED
 end
 
 -- Brings all groups that were changed into line, and wakes a consumer if something is due earlier than before the call, which
 -- nobody knows, or has been due for so long that whoever promised to come must have died.
 local function group_end(base, now, before)
-  for group in pairs(queue_places and group_changed or {}) do
+  for group, how in pairs(queue_places and group_changed or {}) do
     -- More have to move only after the limit was changed.
-    group_balance(group, 1024)
+    group_balance(group, 1024, how == GROUP_CHECKED)
   end
   group_changed = {}
   local first = base and queue_places and not queue_paused and queue_first_due()

@@ -1,5 +1,23 @@
 -- Included where ids are looked for in the sets in which messages wait, or put there, after queue.lua.
 
+local function place_write_priorities()
+  if #queue_priorities == 0 then
+    redis.call('HDEL', key_config, 'priorities')
+  else
+    redis.call('HSET', key_config, 'priorities', table.concat(queue_priorities))
+  end
+end
+
+-- Drops the priorities that no message waits with, so that they cost no further look.
+local function place_drop_priorities()
+  for i = #queue_priorities, 1, -1 do
+    if redis.call('ZCARD', queue_delayed_set(queue_priorities[i])) == 0 then
+      table.remove(queue_priorities, i)
+      place_write_priorities()
+    end
+  end
+end
+
 -- Notes a priority, so that claims look into its set from now on.
 local function place_use_priority(priority)
   local at = 1
@@ -8,7 +26,7 @@ local function place_use_priority(priority)
   end
   if priority > 0 and queue_priorities[at] ~= priority then
     table.insert(queue_priorities, at, priority)
-    queue_write_priorities()
+    place_write_priorities()
   end
 end
 

@@ -20,8 +20,8 @@
 -- queue_needs: what the messages need that the queue holds, or did since it was empty.
 local queue_priorities, queue_paused, queue_needs
 
--- How many places a group has; nil if the queue has no messages with groups.
-local queue_places
+-- How many places a group has, nil if the queue has no messages with groups; and whether a retry lets others of its group pass.
+local queue_places, queue_relaxed
 
 -- Returns the set of a priority; without one, or of 10, that of parked messages; of 11 the index of groups, see member.lua.
 local function queue_delayed_set(priority)
@@ -38,25 +38,22 @@ local function queue_need_priorities(needed)
   end
 end
 
--- Prepares a call that is about messages with a group.
-local function queue_use_groups()
-  queue_need_priorities(true)
-  queue_places = tonumber(string.match(redis.call('HGET', key_config, 'groupLimit') or '1', '^%d+')) or 1
-  queue_places = queue_places > 0 and queue_places or math.huge
-end
-
--- Reads the configuration. Refuses the call if the queue has several partitions, which have keys of their own; not if it
--- finishes deliveries: it finds none.
-local function queue_read_config(finishes)
-  local found = redis.call('HMGET', key_config, 'needs', 'priorities', 'paused', 'partitions')
+-- Reads the configuration; once more if the call turns out to be about messages with a group. Refuses the call if the queue has
+-- several partitions, which have keys of their own; not if it finishes deliveries: it finds none. If the configuration was lost,
+-- a caller that names the index of groups finds that the queue has some.
+local function queue_read_config(finishes, has_groups)
+  local found = redis.call('HMGET', key_config, 'needs', 'priorities', 'paused', 'partitions', 'groupLimit')
   check_needs(found[1])
   local partitions = found[4]
   if partitions and partitions ~= '1' and not finishes then
     error('REDISDELAY partitions: ' .. partitions)
   end
   queue_priorities, queue_paused, queue_needs = { [0] = 0 }, found[3], found[1]
-  if queue_needs and string.find(queue_needs, CHECK_GROUPS, 1, true) then
-    queue_use_groups()
+  if has_groups or queue_needs and string.find(queue_needs, CHECK_GROUPS, 1, true)
+      or KEYS[KEY_PRIORITIES + 11] and redis.call('EXISTS', queue_delayed_set(11)) == 1 then
+    queue_need_priorities(true)
+    queue_places, queue_relaxed = tonumber(string.match(found[5] or '1', '^%d+')) or 1, string.find(found[5] or '', 'relaxed')
+    queue_places = queue_places > 0 and queue_places or math.huge
   end
   local digits = found[2]
   if not digits then
@@ -72,24 +69,6 @@ local function queue_read_config(finishes)
     end
   end
   queue_need_priorities(#digits > 0)
-end
-
-local function queue_write_priorities()
-  if #queue_priorities == 0 then
-    redis.call('HDEL', key_config, 'priorities')
-  else
-    redis.call('HSET', key_config, 'priorities', table.concat(queue_priorities))
-  end
-end
-
--- Drops the priorities that no message waits with, so that they cost no further look.
-local function queue_drop_priorities()
-  for i = #queue_priorities, 1, -1 do
-    if redis.call('ZCARD', queue_delayed_set(queue_priorities[i])) == 0 then
-      table.remove(queue_priorities, i)
-      queue_write_priorities()
-    end
-  end
 end
 
 -- When the first delayed message is due; nil if there is none.

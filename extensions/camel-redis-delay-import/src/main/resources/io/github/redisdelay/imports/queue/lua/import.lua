@@ -159,6 +159,7 @@ end
 for _, i in ipairs(moved) do
   message_store(ids[i], levels[i], now, answers[2 * i + 1], bodies[i])
 end
+pause_keep()
 if #pending > 0 then
   redis.call('ZREM', key_source, unpack(pending))
 end
