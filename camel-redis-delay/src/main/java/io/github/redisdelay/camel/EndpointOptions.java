@@ -97,7 +97,7 @@ final class EndpointOptions {
     private static void checkChooses(String option, boolean set) {
         if (set) {
             throw new IllegalArgumentException(
-                    "option '" + option + "' is set on the component, where it would hold for every"
+                    "option '" + option + "' is set on the component, where it would apply to every"
                             + " endpoint: set it on the endpoint that is meant");
         }
     }

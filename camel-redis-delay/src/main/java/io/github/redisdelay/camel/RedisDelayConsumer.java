@@ -331,13 +331,13 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
         return received.sum();
     }
 
-    @ManagedAttribute(description = "How many exchanges may be under way at a time")
+    @ManagedAttribute(description = "The most exchanges at a time")
     public int getConcurrentConsumers() {
         return settings.exchanges();
     }
 
     /** From now on, until Camel makes the route's consumer anew as it is started again. Work under way goes on. */
-    @ManagedAttribute(description = "How many exchanges may be under way at a time")
+    @ManagedAttribute(description = "The most exchanges at a time")
     public void setConcurrentConsumers(int concurrentConsumers) {
         lock.lock();
         try {

@@ -303,7 +303,7 @@ class PartitionedRoutesIT extends ConsumerSideIT {
         stored().cancel("a").result().join();
         assertThatThrownBy(() -> start(consume("", this::take)))
                 .hasStackTraceContaining("queue '" + queue + "' has 3 partitions, and option 'partitions' is 1")
-                .hasStackTraceContaining("if the queue is empty and nobody uses it, remove its record");
+                .hasStackTraceContaining("if the queue is empty and unused, remove its record");
         schedule("b", "x");
         assertThat(stats().delayed()).isEqualTo(1);
     }

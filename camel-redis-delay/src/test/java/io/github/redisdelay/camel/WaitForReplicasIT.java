@@ -244,7 +244,7 @@ class WaitForReplicasIT {
         Exchange exchange = send(null, Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
         assertThat(exchange.getException())
                 .isInstanceOf(ReplicationTimeoutException.class)
-                .hasMessageContaining("the change of message 'a' was made, not known to be replicated: nobody can tell"
+                .hasMessageContaining("the change of message 'a' was made, not known to be replicated: it is unknown"
                         + " whether a failover has undone it");
         assertThat(redeliveries.get()).isEqualTo(3);
         assertThat(stats().delayed()).isEqualTo(1);

@@ -593,11 +593,11 @@ class DurabilityIT {
                 // After a while: a replica may need longer than the short time.
                 await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(failure(cancelled.confirm()))
                         .isInstanceOf(ReplicationTimeoutException.class)
-                        .hasMessageContaining("nobody can tell whether a failover has undone it"));
+                        .hasMessageContaining("it is unknown whether a failover has undone it"));
                 assertThat(get(seen.get("x"))).as("the message of later").isPresent();
                 assertThat(failure(scheduled.confirm()))
                         .isInstanceOf(ReplicationTimeoutException.class)
-                        .hasMessageContaining("nobody can tell whether a failover has undone it");
+                        .hasMessageContaining("it is unknown whether a failover has undone it");
             } finally {
                 user.shutdown();
             }
@@ -701,7 +701,7 @@ class DurabilityIT {
                 assertThat(again)
                         .isInstanceOf(ReplicationTimeoutException.class)
                         .hasMessageContaining(
-                                "not known to be replicated: nobody can tell whether a failover has undone it");
+                                "not known to be replicated: it is unknown whether a failover has undone it");
                 assertThat(((ReplicationTimeoutException) again).getResult())
                         .isEqualTo(((ReplicationTimeoutException) failure(change.result())).getResult());
                 assertThat(change.isUnconfirmed()).isTrue();

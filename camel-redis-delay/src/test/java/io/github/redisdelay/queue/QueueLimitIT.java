@@ -40,7 +40,7 @@ class QueueLimitIT extends RealQueueIT {
                     assertThat(e.getMessageId()).isEqualTo("c");
                 })
                 .hasMessage("message 'c' was not stored: queue '" + queue.name()
-                        + "' holds 2 messages, delayed or leased, and maximumQueueLength allows 2");
+                        + "' has 2 messages, delayed or leased, and maximumQueueLength allows 2");
         assertThat(snapshot().messages()).isEqualTo(before.messages());
         assertThat(snapshot().keys().get("delayed")).isEqualTo(before.keys().get("delayed"));
         // It is the producer's limit, not the queue's.

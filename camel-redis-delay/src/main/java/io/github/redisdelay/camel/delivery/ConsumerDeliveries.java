@@ -189,7 +189,7 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            LOG.debug("Redis has not heard that a consumer has stopped, and lists it for a while: {}", e.toString());
+            LOG.debug("Redis does not know that a consumer has stopped, and lists it for a while: {}", e.toString());
         }
     }
 

@@ -139,7 +139,7 @@ public final class DeadLetterTrimmer {
             LOG.warn("queue '{}': {} dead letters were dropped, as {} says", queue, count, limits);
         } else if (report) {
             LOG.warn(
-                    "queue '{}': its dead letters could not be looked through for those beyond {}, trying again: {}",
+                    "queue '{}': its dead letters could not be read for those beyond {}, trying again: {}",
                     queue,
                     limits,
                     ErrorText.of(error));

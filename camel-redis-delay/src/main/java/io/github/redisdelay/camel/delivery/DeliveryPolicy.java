@@ -107,7 +107,7 @@ public final class DeliveryPolicy {
             }
             if (delivery.attempt() >= UNCOUNTED) {
                 throw new IllegalArgumentException(
-                        "its state record is none of this version's, so that nobody knows how"
+                        "its state record is none of this version's, so that it is unknown how"
                                 + " often it was delivered: redrive it by a newer version, or by this one if it may be delivered"
                                 + " again");
             }

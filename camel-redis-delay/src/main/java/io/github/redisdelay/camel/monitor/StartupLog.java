@@ -72,7 +72,7 @@ public final class StartupLog {
                     warn(address, info);
                 })
                 .exceptionally(error -> {
-                    LOG.debug("queue '{}': a producer cannot read what it holds: {}", queue.name(), error.toString());
+                    LOG.debug("queue '{}': a producer cannot read its figures: {}", queue.name(), error.toString());
                     return null;
                 });
     }

@@ -23,7 +23,7 @@ public final class HeaderValues {
         Object value = message.getHeader(name);
         if (value == null && message.getHeaders().containsKey(name)) {
             throw new IllegalArgumentException(
-                    "header '" + name + "' is null: give it a value, or remove it for what holds without it");
+                    "header '" + name + "' is null: give it a value, or remove it for the default");
         }
         return value;
     }

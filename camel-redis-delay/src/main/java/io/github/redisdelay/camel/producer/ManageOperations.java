@@ -292,7 +292,7 @@ public record ManageOperations(
                 if (!held.isEmpty()) {
                     throw new IllegalArgumentException("header '" + header + "' ('"
                             + ids.ids().get(0) + "') names no dead letter of queue '" + queue.name()
-                            + "', and the exchange holds dead letter '" + held.get(0)
+                            + "', and the exchange has leased dead letter '" + held.get(0)
                             + "', which would be lost: remove the header to redrive that one");
                 }
                 yield new Change(NONE, NONE, 0);

@@ -38,9 +38,9 @@ final class UserPool implements Executor {
         if (pool instanceof ThreadPoolExecutor known
                 && (known.getRejectedExecutionHandler() instanceof ThreadPoolExecutor.DiscardPolicy
                         || known.getRejectedExecutionHandler() instanceof ThreadPoolExecutor.DiscardOldestPolicy)) {
-            throw new IllegalArgumentException(name + " silently drops tasks that it has no room for ("
+            throw new IllegalArgumentException(name + " silently drops tasks beyond its capacity ("
                     + known.getRejectedExecutionHandler().getClass().getSimpleName()
-                    + "): a message would be held, and never routed. Give it the policy Abort or CallerRuns");
+                    + "): a message would stay leased, and never be routed. Give it the policy Abort or CallerRuns");
         }
         this.pool = pool;
         this.name = name;

@@ -168,7 +168,7 @@ public final class Envelope {
         Envelope envelope = new Envelope(type, body, bytes, 0, contentType, copy, settings, fields);
         if (envelope.size(fields) > MAX_SIZE) {
             throw new IllegalArgumentException("an envelope of " + envelope.size(fields)
-                    + " bytes cannot be stored: Redis holds at most " + MAX_SIZE + " bytes in one value");
+                    + " bytes cannot be stored: Redis stores at most " + MAX_SIZE + " bytes in one value");
         }
         return envelope;
     }

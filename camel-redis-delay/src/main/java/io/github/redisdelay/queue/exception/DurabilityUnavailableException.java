@@ -64,6 +64,6 @@ public final class DurabilityUnavailableException extends DelayQueueException {
         return said.toLowerCase(Locale.ROOT).replace('`', '\'').contains("unknown command 'waitaof'")
                 ? ": WAITAOF needs Redis 7.2 or Valkey, wait for replicas alone or set appendfsync always"
                 : ": let this user call WAITAOF, CONFIG GET and INFO by these names (ACL: +waitaof +config|get +info),"
-                        + " from which the client knows whether the server's answer holds, or set waitForDisk=false";
+                        + " from which the client knows whether the server's answer is right, or set waitForDisk=false";
     }
 }

@@ -20,7 +20,7 @@ public class PartitionMismatchException extends DelayQueueException {
         super(
                 "queue '" + queue + "' has " + count(partitions) + ", and option 'partitions' is " + wanted
                         + "; nothing was changed: set the option to " + partitions
-                        + ", or take another queue name, or, if the queue is empty and nobody uses it, remove its record of"
+                        + ", or take another queue name, or, if the queue is empty and unused, remove its record of"
                         + " the number, the keys " + keys + ":config and " + keys + ":dead:config",
                 cause);
         this.partitions = partitions;

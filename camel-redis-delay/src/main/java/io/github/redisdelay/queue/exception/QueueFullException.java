@@ -10,7 +10,7 @@ public class QueueFullException extends DelayQueueException {
     private final long length;
 
     public QueueFullException(String queue, String messageId, long length, long maximumLength) {
-        super("message '" + messageId + "' was not stored: queue '" + queue + "' holds " + length
+        super("message '" + messageId + "' was not stored: queue '" + queue + "' has " + length
                 + " messages, delayed or leased, and maximumQueueLength allows " + maximumLength);
         this.messageId = messageId;
         this.length = length;

@@ -18,7 +18,7 @@ public class StaleDeliveryException extends DelayQueueException {
                 queue,
                 messageId,
                 "message '" + messageId + "'",
-                "was not scheduled again by its own delivery: it was cancelled meanwhile, finished by another delivery,"
+                "was not scheduled again by its own delivery: it was cancelled, finished by another delivery,"
                         + " or, in a queue with partitions, given another group");
     }
 

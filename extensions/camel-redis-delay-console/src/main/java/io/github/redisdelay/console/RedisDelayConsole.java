@@ -164,7 +164,7 @@ public final class RedisDelayConsole implements AutoCloseable {
             }
             if (options.access() instanceof LocalOnly && !isLoopback(options.host())) {
                 throw new IllegalStateException("the console does not listen on host '" + options.host()
-                        + "' without an access hook: anybody could see the messages. Set access(...), such as"
+                        + "' without an access hook: every client could see the messages. Set access(...), such as"
                         + " ConsoleAccess.basic(user, hash), or listen on 127.0.0.1");
             }
             server = new ConsoleServer(open(), options);

@@ -40,7 +40,7 @@ public final class RedisDelayDevConsole extends AbstractDevConsole {
 
     @Metadata(
             label = "query",
-            description = "How many queues, and how many consumers, are shown at the most; 100 if unset")
+            description = "How many queues, and how many consumers, are shown at most; 100 if unset")
     public static final String LIMIT = "limit";
 
     private static final int DEFAULT_LIMIT = 100;

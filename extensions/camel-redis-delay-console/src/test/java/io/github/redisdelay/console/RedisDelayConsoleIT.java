@@ -120,7 +120,7 @@ class RedisDelayConsoleIT {
             assertThatThrownBy(console::start)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessage(
-                            "the console does not listen on host '0.0.0.0' without an access hook: anybody could see the"
+                            "the console does not listen on host '0.0.0.0' without an access hook: every client could see the"
                                     + " messages. Set access(...), such as ConsoleAccess.basic(user, hash), or listen on 127.0.0.1");
             assertThatThrownBy(console::url).isInstanceOf(IllegalStateException.class);
         }

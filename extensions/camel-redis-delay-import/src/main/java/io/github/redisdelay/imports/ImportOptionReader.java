@@ -156,7 +156,7 @@ final class ImportOptionReader {
         throw new IllegalArgumentException(option(CODEC) + " is not set: it must be " + ImportCodec.names()
                 + ", or set '" + ImportModule.PREFIX + CONVERTER
                 + "' to a converter of your own; operation=import with import.dryRun=true and without"
-                + " either tells which codec the payloads look like");
+                + " either reports which codec the payloads probably have");
     }
 
     private ImportConverter bean(Object value) {

@@ -143,7 +143,7 @@ class ImportPlacesIT extends CamelRedisIT {
                 queue,
                 old.name,
                 "the Redisson client has a NameMapper",
-                "use a client without one, and the names as they are in Redis");
+                "use a client without one, and the names in Redis");
         assertThat(old.size()).isOne();
     }
 }

@@ -30,7 +30,7 @@ class ImportErrorsIT extends OldQueueIT {
                     .hasMessage("queue 'orders': cannot import from Redisson's queue '" + old.name
                             + "': the Redisson client has a NameMapper, which makes 'app:" + old.pendingKey
                             + "' of the key '" + old.pendingKey
-                            + "': use a client without one, and the names as they are in Redis");
+                            + "': use a client without one, and the names in Redis");
         } finally {
             redisson.shutdown();
         }

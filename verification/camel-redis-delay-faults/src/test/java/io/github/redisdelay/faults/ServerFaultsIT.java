@@ -430,7 +430,7 @@ class ServerFaultsIT {
                         .filter(text -> !text.contains("did not answer in time")))
                 .isNotEmpty()
                 .allMatch(text -> text.startsWith("queue 'orders': Redis has no memory left (maxmemory is reached),"
-                        + " nothing was stored: raise maxmemory, or let consumers make room and send it again: "));
+                        + " nothing was stored: raise maxmemory, or let consumers free memory and send it again: "));
     }
 
     private static Stream<Event> since(long micros, Experiment experiment, What what) {

@@ -61,7 +61,7 @@ final class ConsumerReports {
         try {
             report.accept(handler);
         } catch (Throwable e) {
-            LOG.warn("queue '{}': a listener failed", queue, e);
+            LOG.warn("queue '{}': a callback failed", queue, e);
         }
     }
 }

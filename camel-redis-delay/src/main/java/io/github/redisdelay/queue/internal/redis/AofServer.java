@@ -30,7 +30,7 @@ record AofServer(String info, String policy) {
                 + ", with which WAITAOF does not prove that a change is on disk: set appendfsync "
                 + (everysecHolds
                         ? "everysec or always"
-                        : "always (everysec holds on Redis 7.2, and from 7.4.3 on, not on Valkey)");
+                        : "always (everysec suffices on Redis 7.2, and from 7.4.3 on, not on Valkey)");
     }
 
     private String version(String product) {

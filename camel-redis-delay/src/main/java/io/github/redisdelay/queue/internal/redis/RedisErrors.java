@@ -122,7 +122,7 @@ public final class RedisErrors {
             return new DelayQueueException(
                     "queue '" + queue
                             + "': Redis has no memory left (maxmemory is reached), nothing was stored: raise maxmemory, or"
-                            + " let consumers make room and send it again: " + text,
+                            + " let consumers free memory and send it again: " + text,
                     error);
         }
         return new DelayQueueException("queue '" + queue + "': Redis refused the request: " + text, error);

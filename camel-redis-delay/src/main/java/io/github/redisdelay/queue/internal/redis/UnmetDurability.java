@@ -49,7 +49,7 @@ public record UnmetDurability(Durability wanted, int replicas, boolean onDisk, S
                 queue,
                 done,
                 result,
-                "nobody can tell whether a failover has undone it (another master answers now, or Redis does not say which"
+                "it is unknown whether a failover has undone it (another master answers now, or Redis does not say which"
                         + " one)");
     }
 

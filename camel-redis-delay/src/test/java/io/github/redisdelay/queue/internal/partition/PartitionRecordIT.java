@@ -135,7 +135,7 @@ class PartitionRecordIT {
                 .hasMessageContaining("option 'partitions'")
                 .hasMessageContaining(
                         "nothing was changed: set the option to " + partitions + ", or take another queue name")
-                .hasMessageContaining("if the queue is empty and nobody uses it, remove its record");
+                .hasMessageContaining("if the queue is empty and unused, remove its record");
     }
 
     private void assertRefused(DelayQueue queue, int partitions) {

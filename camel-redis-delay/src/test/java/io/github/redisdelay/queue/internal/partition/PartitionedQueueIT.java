@@ -475,7 +475,7 @@ class PartitionedQueueIT {
         assertThat(stored).isEqualTo(12);
         assertThat(full)
                 .hasMessageContaining("partition")
-                .hasMessageContaining("holds 4 messages")
+                .hasMessageContaining("has 4 messages")
                 .hasMessageContaining("maximumQueueLength allows 4");
     }
 

@@ -64,7 +64,7 @@ final class Actions {
                                         + " delivers it: that work goes on, its acknowledgement"
                                         + " counts for nothing, and no other delivery follows");
             case FINISHED -> nothing(seen, "had been delivered or removed by then; its id can be used again");
-            case DEAD -> changed(seen, "has become a dead letter meanwhile, and stays one");
+            case DEAD -> changed(seen, "has become a dead letter since then, and stays one");
             case NONE -> nothing(seen, "was not in the queue any more");
         };
     }
@@ -94,7 +94,7 @@ final class Actions {
     private static ActionResult notDelayed(Seen seen, ChangeResult result) {
         return switch (result.previousState()) {
             case LEASED -> new ActionResult("leased", shown(seen.id()) + " is leased: it was left alone.");
-            case DEAD -> changed(seen, "has become a dead letter meanwhile, and was left alone");
+            case DEAD -> changed(seen, "has become a dead letter since then, and was left alone");
             case FINISHED -> nothing(seen, "had been delivered or removed by then");
             default -> nothing(seen, "was not in the queue any more");
         };
@@ -107,7 +107,7 @@ final class Actions {
             case REDRIVEN ->
                 new ActionResult(
                         "done",
-                        letter + " waits in the queue again and is due now; its attempts begin anew"
+                        letter + " is in the queue again and due now; its attempts begin anew"
                                 + unlessPaused(queue) + ".");
             case DUPLICATE ->
                 new ActionResult(
@@ -180,7 +180,7 @@ final class Actions {
         if (now == null) {
             throw new ApiException(
                     Kind.CHANGED,
-                    shown(seen.id()) + " is not in the queue any more: it was delivered, removed or given up meanwhile."
+                    shown(seen.id()) + " is not in the queue any more: it was delivered, removed or given up."
                             + " Nothing was changed.");
         }
         if (!now.state().equals(seen.state()) || !now.due().equals(seen.due())) {
@@ -189,8 +189,8 @@ final class Actions {
                     shown(seen.id()) + " has changed since you saw it: "
                             + (now.state().equals(MessageViews.LEASED)
                                     ? "it is leased by " + leaseOwner(found.get())
-                                    : "it waits, and is due at " + Times.text(now.due()))
-                            + ". Nothing was changed. Look at it again.",
+                                    : "it is delayed, and due at " + Times.text(now.due()))
+                            + ". Nothing was changed. Load it again.",
                     now);
         }
         return found.get();

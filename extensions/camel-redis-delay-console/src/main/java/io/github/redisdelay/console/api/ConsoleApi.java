@@ -102,7 +102,7 @@ public final class ConsoleApi implements AutoCloseable {
         }
         String because = user.readOnly()
                 ? "This console changes nothing: it was started without actions."
-                : rights.isEmpty() ? "You may look, but change nothing." : null;
+                : rights.isEmpty() ? "You may read, but change nothing." : null;
         return new Me(
                 version(),
                 options.environment(),

@@ -106,7 +106,7 @@ final class Diagnosis {
                                     + " leaves them behind: Check makes them delayed again"
                             : -strays
                                     + " messages are lost: their ids are delayed, but a key with what they were was evicted or"
-                                    + " deleted; Check tells more"));
+                                    + " deleted; Check reports more"));
         }
         if (facts.burst() != null && facts.burst().count() >= LEAST_BURST) {
             found.add(new Finding(
@@ -179,7 +179,7 @@ final class Diagnosis {
                     "error",
                     overdue + ", although " + there
                             + (one
-                                    ? " there and works on nothing: it is suspended, or cannot receive; its log tells why"
+                                    ? " there and works on nothing: it is suspended, or cannot receive; its log says why"
                                     : " there and work on nothing: they are suspended, or cannot receive; their logs tell why"));
         }
         String who = facts.leased().counts().entrySet().stream()
@@ -205,7 +205,7 @@ final class Diagnosis {
         return named
                 + (longest.forMicros() < STANDSTILL_MICROS
                         ? ": more or faster consumers help"
-                        : ": look what its route waits for");
+                        : ": check what its route waits for");
     }
 
     private static String oldest(QueueStats stats) {

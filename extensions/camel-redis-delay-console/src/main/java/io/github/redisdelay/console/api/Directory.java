@@ -84,7 +84,7 @@ final class Directory {
         List<QueueSource> now = sources.get();
         if (now.isEmpty()) {
             throw new ApiException(
-                    Kind.UNREACHABLE, "There is no Redis to look at: none can be reached, or no route leads to one.");
+                    Kind.UNREACHABLE, "There is no Redis to show: none can be reached, or no route leads to one.");
         }
         Set<DelayQueueClient> clients = new LinkedHashSet<>();
         now.forEach(source -> clients.add(source.client()));

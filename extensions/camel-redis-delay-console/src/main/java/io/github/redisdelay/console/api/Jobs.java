@@ -155,7 +155,7 @@ final class Jobs {
         long restored = messages.restored() + letters.restored();
         long missing = messages.bodiesMissing() + letters.bodiesMissing();
         long records = messages.recordsDropped() + letters.recordsDropped();
-        String looked = messages.messages() + " messages and " + letters.messages() + " dead letters were looked at: ";
+        String looked = messages.messages() + " messages and " + letters.messages() + " dead letters were checked: ";
         return restored + missing + records == 0
                 ? looked + "all is well."
                 : looked + restored + " were neither delayed nor leased and are delayed again, " + missing
@@ -192,7 +192,7 @@ final class Jobs {
         if (running.size() >= MOST_RUNNING) {
             throw new ApiException(
                     Kind.BUSY,
-                    MOST_RUNNING + " changes of many messages are under way already: wait for one, or stop one.");
+                    MOST_RUNNING + " changes of many messages are running already: wait for one, or stop one.");
         }
         begun++;
         Job job = new Job(Long.toString(begun), action, kind, queue.name(), found, stops);
@@ -278,7 +278,7 @@ final class Jobs {
 
     private static ActionResult stopping(boolean running) {
         return running
-                ? new ActionResult("done", "It ends behind the step under way; what was done stays done.")
+                ? new ActionResult("done", "It ends after the current step; what was done stays done.")
                 : new ActionResult("nothing", "It had ended already.");
     }
 

@@ -211,7 +211,7 @@ final class QueueViews {
             throw new ApiException(
                     Kind.NOT_FOUND,
                     "There is no queue '" + queue.name()
-                            + "': nobody has used it, and no route of this application leads to it.");
+                            + "': it was never used, and no route of this application leads to it.");
         }
         queue.history().look();
         List<CompletableFuture<?>> asked = details(queue, stats);

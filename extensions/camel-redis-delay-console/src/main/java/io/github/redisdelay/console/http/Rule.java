@@ -24,7 +24,7 @@ record Rule(String text, Check check) {
     /** The right to see the queue that parameter {@code queue} names. */
     static final Rule READ = new Rule("read", call -> {
         if (!call.user().canRead(call.text("queue"))) {
-            throw new ApiException(Kind.FORBIDDEN, "You may not look into this queue.");
+            throw new ApiException(Kind.FORBIDDEN, "You may not read this queue.");
         }
     });
 
@@ -52,7 +52,7 @@ record Rule(String text, Check check) {
         if (call.user().readOnly()) {
             throw new ApiException(
                     Kind.READ_ONLY,
-                    "This console changes nothing: whoever runs it has to start it with actions allowed.");
+                    "This console changes nothing: its operator has to start it with actions allowed.");
         }
     }
 }

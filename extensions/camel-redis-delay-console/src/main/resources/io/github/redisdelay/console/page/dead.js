@@ -47,8 +47,8 @@ export class Dead {
             h('section', { class: 'card', id: 'causes', 'aria-labelledby': 'causes-title' },
                 h('div', { class: 'bar-line' }, h('h2', { id: 'causes-title' }, 'By cause'),
                     choice('Dead-lettered', SINCE, this.range, range => this.choose(range)),
-                    h('span', { class: 'quiet' }, failures.complete ? `${many(failures.lookedAt, 'dead letter', 'dead letters')} looked at`
-                        : `Only the newest ${count(failures.lookedAt)} were looked at.`,
+                    h('span', { class: 'quiet' }, failures.complete ? `${many(failures.lookedAt, 'dead letter', 'dead letters')} read`
+                        : `Only the newest ${count(failures.lookedAt)} were read.`,
                         failures.more ? ' Only the largest causes are shown.' : null)),
                 failures.causes.length ? h('table', { class: 'list', 'data-table': 'causes', 'aria-label': 'Dead letters by cause' },
                     h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'n' }, 'Count'),

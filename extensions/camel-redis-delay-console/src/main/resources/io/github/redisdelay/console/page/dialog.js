@@ -31,7 +31,7 @@ export function ask(question, done) {
         } catch (problem) {
             trouble = problem.kind === 'changed' && question.changed ? question.changed(problem) : null;
             over = problem.kind === 'changed' && !trouble;
-            trouble ||= problem.kind === 'gone' ? ['No answer came, so it is not known whether it was done. Look at it again before you repeat it.']
+            trouble ||= problem.kind === 'gone' ? ['No answer came, so it is not known whether it was done. Load it again before you repeat it.']
                 : [problem.message];
         }
         busy = false;

@@ -110,7 +110,7 @@ export class Message {
         const steps = [];
         if (m.scheduled) steps.push(['past', 'scheduled', m.scheduled]);
         if (m.failure) steps.push(['failed', `${delivery(m.failure)} failed`, m.failure.at]);
-        if (m.state === 'leased') steps.push(['current', `delivery ${m.attempts} under way`, m.due, 'due '], ['next', 'lease ends', m.leaseEnd]);
+        if (m.state === 'leased') steps.push(['current', `delivery ${m.attempts} is leased`, m.due, 'due '], ['next', 'lease ends', m.leaseEnd]);
         if (m.state === 'delayed') {
             const which = m.attempts ? `delivery ${m.attempts + 1}` : 'first delivery', late = !m.parked && millis(m.due) < now();
             steps.push([late ? 'late' : 'next', late || m.parked ? `waits for its ${which}` : which, m.due, late || m.parked ? 'was due ' : 'due ']);

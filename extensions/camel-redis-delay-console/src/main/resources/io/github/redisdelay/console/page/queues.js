@@ -169,11 +169,11 @@ export class Find {
         return [
             h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Find ', name(this.id))),
             h('p', { role: 'status', id: 'find-status' }, !this.over
-                ? `Looked into ${count(this.looked)} of ${many(this.all.length, 'queue', 'queues')} …`
+                ? `Searched ${count(this.looked)} of ${many(this.all.length, 'queue', 'queues')} …`
                 : this.found.length ? [`Found in ${many(this.found.length, 'queue', 'queues')}. `, this.wanted === this.id ? null : this.trimmed()]
                     : this.missing()),
             this.over && !this.found.length && this.queue ? h('p', {}, h('a', { class: 'button', id: 'find-everywhere',
-                href: this.app.address('find', { id: this.id, first: this.queue }) }, 'Look in all queues')) : null,
+                href: this.app.address('find', { id: this.id, first: this.queue }) }, 'Search all queues')) : null,
             this.failed.length ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'),
                 h('span', {}, 'Could not look into: ', this.failed.map((queue, i) => [i ? ', ' : '', name(queue)]))) : null,
             h('ul', { id: 'found' }, this.found.map(one => h('li', { key: one.queue },

@@ -81,7 +81,7 @@ class ActionsIT extends ApiIT {
         ApiException moved =
                 catchThrowableOfType(ApiException.class, () -> api.cancel("orders", "o-1", null, "delayed", seen));
         assertThat(moved.kind()).isEqualTo(Kind.CHANGED);
-        assertThat(moved).hasMessageContaining("it waits, and is due at ");
+        assertThat(moved).hasMessageContaining("it is delayed, and due at ");
         assertThat(((MessageViews.Message) moved.message()).due()).isEqualTo(due("o-1"));
         ApiException state = catchThrowableOfType(
                 ApiException.class, () -> api.promote("orders", "o-1", null, "leased", due("o-1")));
@@ -310,7 +310,7 @@ class ActionsIT extends ApiIT {
     void should_check_a_queue_and_say_what_was_mended() {
         scheduleMany(queue, "m", 10, IN_AN_HOUR);
         assertThat(ended(api.check("orders")).result())
-                .isEqualTo("10 messages and 0 dead letters were looked at: all is well.");
+                .isEqualTo("10 messages and 0 dead letters were checked: all is well.");
         redis.client()
                 .getScoredSortedSet(redis.keyPrefix() + ":{orders}:delayed")
                 .delete();

@@ -146,7 +146,7 @@ class DiagnosisTest {
                 .asString()
                 .endsWith(
                         ". notify@app-1 has worked for the longest time on o-2, due at 2023-11-14T22:12:20Z and leased"
-                                + " since 2023-11-14T22:13:20Z or earlier: look what its route waits for");
+                                + " since 2023-11-14T22:13:20Z or earlier: check what its route waits for");
     }
 
     @Test

@@ -87,7 +87,7 @@ class QueueViewsIT extends ApiIT {
                                 .get(0)
                                 .text())
                 .matches(".* has worked for the longest time on m\\d, due at 1970-01-01T00:00:00Z and leased since"
-                        + " 20.*Z or earlier: look what its route waits for"));
+                        + " 20.*Z or earlier: check what its route waits for"));
         QueueViews.Details details =
                 (QueueViews.Details) api.queue(ANYBODY, "busy").second();
         assertThat(details.consumerList())
@@ -203,7 +203,7 @@ class QueueViewsIT extends ApiIT {
     void should_know_no_queue_that_nobody_uses_and_leave_no_trace() {
         ApiException error = catchThrowableOfType(ApiException.class, () -> api.queue(ANYBODY, "nothing"));
         assertThat(error.kind()).isEqualTo(ApiException.Kind.NOT_FOUND);
-        assertThat(error).hasMessageStartingWith("There is no queue 'nothing': nobody has used it");
+        assertThat(error).hasMessageStartingWith("There is no queue 'nothing': it was never used");
         assertThat(api.outlook("nothing", "all").bars()).hasSize(1);
         assertThat(redis.client().getKeys().getKeysByPattern(redis.keyPrefix() + "*"))
                 .isEmpty();

@@ -142,7 +142,7 @@ public final class RedissonImport {
         String named = calls.redis().nameInRedis(pending);
         if (!named.equals(pending)) {
             throw new IllegalArgumentException(what + "the Redisson client has a NameMapper, which makes '" + named
-                    + "' of the key '" + pending + "': use a client without one, and the names as they are in Redis");
+                    + "' of the key '" + pending + "': use a client without one, and the names in Redis");
         }
         if (!calls.redis().canNameTogether(keys)) {
             String tag = source.replaceAll("^[^{]*\\{([^}]+)}.*$", "$1");
@@ -355,7 +355,7 @@ public final class RedissonImport {
                 case GONE -> counts.gone();
                 case FULL -> {
                     full = true;
-                    counts.left(Reason.QUEUE_FULL, candidate.entry(), "the queue holds as many as it may");
+                    counts.left(Reason.QUEUE_FULL, candidate.entry(), "the queue has as many as it may");
                 }
                 default -> counts.left(Reason.OUT_OF_RANGE, candidate.entry(), "its time has changed, and is none");
             }
