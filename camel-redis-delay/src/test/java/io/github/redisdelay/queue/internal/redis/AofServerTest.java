@@ -11,7 +11,8 @@ class AofServerTest {
 
     private static final String VALKEY =
             "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.1\r\n";
-    private static final String ALWAYS_ONLY = "always (everysec suffices on Redis 7.2, and from 7.4.3 on, not on Valkey)";
+    private static final String ALWAYS_ONLY =
+            "always (everysec suffices on Redis 7.2, and from 7.4.3 on, not on Valkey)";
 
     private static String redis(String version) {
         return "# Server\r\nredis_version:" + version + "\r\nredis_git_sha1:00000000\r\n";
