@@ -202,7 +202,8 @@ public record ManageOperations(
         DeliveryCompletion held = DeliveriesOfExchange.find(exchange, queue.deadLetters(), id);
         return held == null || held.isOver()
                 ? queue.redrive(id, null)
-                : superseding(held, ofGroup(queue, held).redrive(id, held.delivery().claimId()));
+                : superseding(
+                        held, ofGroup(queue, held).redrive(id, held.delivery().claimId()));
     }
 
     /** @param held the delivery that ends with the change, or null */

@@ -38,9 +38,7 @@ public final class RedisDelayDevConsole extends AbstractDevConsole {
     @Metadata(label = "query", description = "Shows queues whose names match; ends with * for what they begin with")
     public static final String FILTER = "filter";
 
-    @Metadata(
-            label = "query",
-            description = "How many queues, and how many consumers, are shown at most; 100 if unset")
+    @Metadata(label = "query", description = "How many queues, and how many consumers, are shown at most; 100 if unset")
     public static final String LIMIT = "limit";
 
     private static final int DEFAULT_LIMIT = 100;

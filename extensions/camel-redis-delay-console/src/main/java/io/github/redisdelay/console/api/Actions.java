@@ -107,8 +107,8 @@ final class Actions {
             case REDRIVEN ->
                 new ActionResult(
                         "done",
-                        letter + " is in the queue again and due now; its attempts begin anew"
-                                + unlessPaused(queue) + ".");
+                        letter + " is in the queue again and due now; its attempts begin anew" + unlessPaused(queue)
+                                + ".");
             case DUPLICATE ->
                 new ActionResult(
                         "duplicate", letter + " stays a dead letter: a message with its id is delayed or leased.");

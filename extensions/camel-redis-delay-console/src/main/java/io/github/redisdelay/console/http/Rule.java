@@ -51,8 +51,7 @@ record Rule(String text, Check check) {
     static void checkNotReadOnly(Call call) {
         if (call.user().readOnly()) {
             throw new ApiException(
-                    Kind.READ_ONLY,
-                    "This console changes nothing: its operator has to start it with actions allowed.");
+                    Kind.READ_ONLY, "This console changes nothing: its operator has to start it with actions allowed.");
         }
     }
 }
