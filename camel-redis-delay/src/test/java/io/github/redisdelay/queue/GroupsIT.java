@@ -322,7 +322,7 @@ class GroupsIT extends RealQueueIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"groups", "parked", "state"})
+    @ValueSource(strings = {"groups", "parked", "state", "config"})
     void should_go_on_without_a_check_when_a_key_was_evicted(String key) {
         scheduleGroup(6);
         claimOnly("m1");

@@ -53,7 +53,7 @@ local function group_balance(group, most, checked)
   if not first and taken <= queue_places then
     return
   end
-  -- Others wait, so that a place is looked for that nobody has: of many, eight are looked at in each call.
+  -- Others wait, so that a place is looked for that nobody has: of many, eight are looked at.
   local some = checked and taken == queue_places and redis.call('ZRANGE', index, '[' .. prefix, '(' .. head, 'BYLEX', 'LIMIT',
     clock_now % math.max(1, taken - 7), 8) or {}
   for i = 1, #some do
