@@ -223,10 +223,6 @@ public final class GroupChecker {
         checker.groups.values().forEach(checker::check);
         checker.claims.values().forEach(checker::checkRoom);
         long longest = checker.longest;
-        if (longest > terms.longest.toNanos() / 1000) {
-            checker.problems.add(new Problem(
-                    Rule.STANDSTILL, "", "a message waited for " + longest + " µs although its group had a place"));
-        }
         return new Verdict(
                 List.copyOf(checker.problems), checker.groups.size(), checker.looked, Duration.ofNanos(longest * 1000));
     }
@@ -431,6 +427,9 @@ public final class GroupChecker {
                     : ready;
         }
         longest = Math.max(longest, delivery.claimed - ready);
+        if (delivery.claimed - ready > terms.longest.toNanos() / 1000) {
+            problem(Rule.STANDSTILL, message, null, "was not claimed from " + ready + " to " + delivery.claimed);
+        }
     }
 
     /** When a place is free at the latest that a delivery has had, as far as it is known. */

@@ -99,6 +99,13 @@ public final class HistoryChecker {
     public record Report(
             List<Problem> problems, int confirmed, int uncertain, int deliveries, Map<String, Integer> causes) {
 
+        /** The same with what another judge has found. */
+        public Report with(List<Problem> more) {
+            List<Problem> all = new ArrayList<>(problems);
+            all.addAll(more);
+            return new Report(List.copyOf(all), confirmed, uncertain, deliveries, causes);
+        }
+
         /** Fails with what is wrong, unless nothing is. */
         public void assertClean() {
             if (!problems.isEmpty()) {

@@ -154,14 +154,19 @@ final class LoadProducer implements AutoCloseable {
         return groups == 0 ? null : "g" + hash / 2 % (hash % 2 == 0 ? groups : groups / 2);
     }
 
+    /** Of a queue with partitions, the group has chosen one. */
+    private DelayQueue queueOf(String id) {
+        return groups == 0 ? queue : queue.group(group(id)).queue();
+    }
+
     private void reschedule(String id) {
         String move = history.moving(id);
-        queue.reschedule(id, DueTime.after(MAX_DELAY)).outcome().thenAccept(result -> history.moved(move, result));
+        queueOf(id).reschedule(id, DueTime.after(MAX_DELAY)).outcome().thenAccept(result -> history.moved(move, result));
     }
 
     private void cancel(String id) {
         history.cancelling(id);
-        queue.cancel(id).outcome().whenComplete((result, error) -> {
+        queueOf(id).cancel(id).outcome().whenComplete((result, error) -> {
             if (error == null) {
                 history.cancelled(id, result.previousState());
             } else {

@@ -5,16 +5,19 @@ import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RedissonClient;
 
 /** JVMs of producers and consumers of a queue with three partitions are killed under load. */
 @Tag("faults")
 class PartitionsFaultsIT {
 
+    private static final String TITLE = "SIGKILL at random moments, 3 partitions";
     private static final int PARTITIONS = 3;
     /** How many are killed in each round. */
     private static final int KILLS = 4;
@@ -46,12 +49,17 @@ class PartitionsFaultsIT {
         }
     }
 
-    @Test
-    void should_lose_nothing_of_any_partition_when_JVMs_are_killed() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void should_lose_nothing_of_any_partition_when_JVMs_are_killed(boolean groups) throws Exception {
         Site site = new Site(RedisServer.dedicated());
-        try (Experiment experiment = new Experiment("SIGKILL at random moments, 3 partitions", site)) {
-            FaultChild.killAtRandom(
-                    experiment, directory, site.server().address(), PARTITIONS, KILLS * Experiment.rounds());
+        String title = groups ? "groups: SIGKILL at random moments, 3 partitions" : TITLE;
+        try (Experiment experiment = new Experiment(title, site)) {
+            if (groups) {
+                experiment.withGroups(1, true);
+            }
+            Path own = Files.createDirectory(directory.resolve("groups-" + groups));
+            FaultChild.killAtRandom(experiment, own, site.server().address(), PARTITIONS, KILLS * Experiment.rounds());
         }
     }
 }

@@ -161,6 +161,9 @@ final class SoakNode implements AutoCloseable {
         }
     }
 
+    /** Of one queue and window: half of the messages of two queues have one. */
+    private static final int GROUPS = 20;
+
     /** A message that is to be scheduled. */
     private record Plan(String queue, String id, long delayMillis, Map<String, Object> headers) {}
 
@@ -473,6 +476,9 @@ final class SoakNode implements AutoCloseable {
             default -> {}
         }
         int window = settings.window(now);
+        if ((queue.equals(PLAIN) || queue.equals(SHORT)) && random.nextBoolean()) {
+            headers.put(RedisDelayConstants.GROUP, WindowedHistory.prefix(window) + queue + random.nextInt(GROUPS));
+        }
         String id = WindowedHistory.prefix(window) + settings.name() + "-" + number++ + kind.letter;
         headers.put(RedisDelayConstants.SCHEDULE_ID, id);
         headers.put(RedisDelayConstants.DELAY, Duration.ofMillis(delay));
