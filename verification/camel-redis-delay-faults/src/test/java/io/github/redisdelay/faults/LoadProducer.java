@@ -161,7 +161,10 @@ final class LoadProducer implements AutoCloseable {
 
     private void reschedule(String id) {
         String move = history.moving(id);
-        queueOf(id).reschedule(id, DueTime.after(MAX_DELAY)).outcome().thenAccept(result -> history.moved(move, result));
+        queueOf(id)
+                .reschedule(id, DueTime.after(MAX_DELAY))
+                .outcome()
+                .thenAccept(result -> history.moved(move, result));
     }
 
     private void cancel(String id) {

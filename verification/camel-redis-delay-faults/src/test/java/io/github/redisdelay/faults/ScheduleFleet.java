@@ -87,7 +87,9 @@ final class ScheduleFleet implements AutoCloseable {
             Timers real = ClientAccess.timers(client);
             Timers timers = (nanos, task) -> real.schedule(nanos / shorter, task);
             ScheduleDeclaration declaration = new ScheduleDeclaration(
-                    queue, new ScheduleDeclaration.Declared(id, Schedule.parse(rule), null, Envelope.Settings.NONE), timers);
+                    queue,
+                    new ScheduleDeclaration.Declared(id, Schedule.parse(rule), null, Envelope.Settings.NONE),
+                    timers);
             declarations.add(declaration);
             declaration.start();
             return this;

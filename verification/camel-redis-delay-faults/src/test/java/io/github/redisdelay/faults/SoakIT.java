@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.SoakSamples.Metric;
-import io.github.redisdelay.history.History.Event;
 import io.github.redisdelay.history.GroupChecker;
+import io.github.redisdelay.history.History.Event;
 import io.github.redisdelay.history.HistoryChecker;
 import io.github.redisdelay.history.HistoryChecker.Problem;
 import io.github.redisdelay.history.HistoryChecker.Report;
@@ -244,8 +244,8 @@ class SoakIT {
         events.addAll(bench.faults());
         Report report = HistoryChecker.check(events, Experiment.LEASE, leftovers, true);
         // Faults never end here: a claim that had room is not known, and a group waits for whom they hit.
-        GroupChecker.Verdict groups = GroupChecker.check(
-                events, Experiment.LEASE, new GroupChecker.Terms(1, true, 0, Duration.ofMinutes(1)));
+        GroupChecker.Verdict groups =
+                GroupChecker.check(events, Experiment.LEASE, new GroupChecker.Terms(1, true, 0, Duration.ofMinutes(1)));
         return report.with(groups.problems());
     }
 
