@@ -23,12 +23,12 @@ import org.junit.jupiter.api.Test;
  */
 class BudgetTest {
 
-    private static final Size JAVA = new Size(17_720, 606_800);
-    private static final Size LUA = new Size(2_023, 73_930);
+    private static final Size JAVA = new Size(17_850, 612_000);
+    private static final Size LUA = new Size(2_123, 79_700);
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */
-    private static final Map<String, Integer> LARGER_CLASSES = Map.of("RedisDelayConfiguration", 510);
+    private static final Map<String, Integer> LARGER_CLASSES = Map.of("RedisDelayConfiguration", 530);
 
     private static final Pattern JAVA_COMMENT = Pattern.compile("(?s:/\\*.*?\\*/)|(?m)^\\s*//.*$");
     private static final Pattern LUA_COMMENT = Pattern.compile("(?m)^\\s*--.*$");

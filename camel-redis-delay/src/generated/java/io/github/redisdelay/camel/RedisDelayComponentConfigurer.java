@@ -73,6 +73,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "group": getOrCreateConfiguration(target).setGroup(property(camelContext, java.lang.String.class, value)); return true;
         case "groupconcurrency":
         case "groupConcurrency": getOrCreateConfiguration(target).setGroupConcurrency(property(camelContext, int.class, value)); return true;
+        case "grouprate":
+        case "groupRate": getOrCreateConfiguration(target).setGroupRate(property(camelContext, java.lang.String.class, value)); return true;
         case "groupretry":
         case "groupRetry": getOrCreateConfiguration(target).setGroupRetry(property(camelContext, java.lang.String.class, value)); return true;
         case "headerfilterstrategy":
@@ -114,6 +116,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": getOrCreateConfiguration(target).setPartitions(property(camelContext, int.class, value)); return true;
         case "password": getOrCreateConfiguration(target).setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": getOrCreateConfiguration(target).setPriority(property(camelContext, int.class, value)); return true;
+        case "rate": getOrCreateConfiguration(target).setRate(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": getOrCreateConfiguration(target).setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelays":
@@ -200,6 +203,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "group": return java.lang.String.class;
         case "groupconcurrency":
         case "groupConcurrency": return int.class;
+        case "grouprate":
+        case "groupRate": return java.lang.String.class;
         case "groupretry":
         case "groupRetry": return java.lang.String.class;
         case "headerfilterstrategy":
@@ -241,6 +246,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
+        case "rate": return java.lang.String.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
         case "redeliverydelays":
@@ -323,6 +329,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "group": return getOrCreateConfiguration(target).getGroup();
         case "groupconcurrency":
         case "groupConcurrency": return getOrCreateConfiguration(target).getGroupConcurrency();
+        case "grouprate":
+        case "groupRate": return getOrCreateConfiguration(target).getGroupRate();
         case "groupretry":
         case "groupRetry": return getOrCreateConfiguration(target).getGroupRetry();
         case "headerfilterstrategy":
@@ -364,6 +372,7 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": return getOrCreateConfiguration(target).getPartitions();
         case "password": return getOrCreateConfiguration(target).getPassword();
         case "priority": return getOrCreateConfiguration(target).getPriority();
+        case "rate": return getOrCreateConfiguration(target).getRate();
         case "redeliverydelay":
         case "redeliveryDelay": return getOrCreateConfiguration(target).getRedeliveryDelay();
         case "redeliverydelays":

@@ -67,6 +67,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "group": target.getConfiguration().setGroup(property(camelContext, java.lang.String.class, value)); return true;
         case "groupconcurrency":
         case "groupConcurrency": target.getConfiguration().setGroupConcurrency(property(camelContext, int.class, value)); return true;
+        case "grouprate":
+        case "groupRate": target.getConfiguration().setGroupRate(property(camelContext, java.lang.String.class, value)); return true;
         case "groupretry":
         case "groupRetry": target.getConfiguration().setGroupRetry(property(camelContext, java.lang.String.class, value)); return true;
         case "headerfilterstrategy":
@@ -104,6 +106,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": target.getConfiguration().setPartitions(property(camelContext, int.class, value)); return true;
         case "password": target.getConfiguration().setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": target.getConfiguration().setPriority(property(camelContext, int.class, value)); return true;
+        case "rate": target.getConfiguration().setRate(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": target.getConfiguration().setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelays":
@@ -189,6 +192,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "group": return java.lang.String.class;
         case "groupconcurrency":
         case "groupConcurrency": return int.class;
+        case "grouprate":
+        case "groupRate": return java.lang.String.class;
         case "groupretry":
         case "groupRetry": return java.lang.String.class;
         case "headerfilterstrategy":
@@ -226,6 +231,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
+        case "rate": return java.lang.String.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
         case "redeliverydelays":
@@ -307,6 +313,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "group": return target.getConfiguration().getGroup();
         case "groupconcurrency":
         case "groupConcurrency": return target.getConfiguration().getGroupConcurrency();
+        case "grouprate":
+        case "groupRate": return target.getConfiguration().getGroupRate();
         case "groupretry":
         case "groupRetry": return target.getConfiguration().getGroupRetry();
         case "headerfilterstrategy":
@@ -344,6 +352,7 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": return target.getConfiguration().getPartitions();
         case "password": return target.getConfiguration().getPassword();
         case "priority": return target.getConfiguration().getPriority();
+        case "rate": return target.getConfiguration().getRate();
         case "redeliverydelay":
         case "redeliveryDelay": return target.getConfiguration().getRedeliveryDelay();
         case "redeliverydelays":

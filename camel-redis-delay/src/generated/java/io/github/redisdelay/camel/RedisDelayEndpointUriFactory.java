@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(65);
+        Set<String> props = new HashSet<>(67);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -50,6 +50,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("failureRouteId");
         props.add("group");
         props.add("groupConcurrency");
+        props.add("groupRate");
         props.add("groupRetry");
         props.add("headerFilterStrategy");
         props.add("importOptions");
@@ -72,6 +73,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("password");
         props.add("priority");
         props.add("queueName");
+        props.add("rate");
         props.add("redeliveryDelay");
         props.add("redeliveryDelays");
         props.add("redeliveryJitter");

@@ -9,6 +9,7 @@ import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
+import io.github.redisdelay.camel.option.Rates;
 import io.github.redisdelay.camel.option.Rules;
 import io.github.redisdelay.camel.producer.IdHeaders;
 import io.github.redisdelay.camel.producer.MessageChoice;
@@ -19,7 +20,7 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.Durability;
-import io.github.redisdelay.queue.GroupLimit;
+import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.QueueNames;
 import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -48,7 +49,9 @@ public record OptionReader(RedisDelayConfiguration options) {
             "every",
             "cron",
             "groupConcurrency",
-            "groupRetry");
+            "groupRetry",
+            "rate",
+            "groupRate");
 
     private static final String NONE = "; leave it out for none";
 
@@ -248,7 +251,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 deadLetters ? new DeadLetterTrimmer.Limits(Duration.ZERO, 0) : limits(),
                 options.isBatching() ? batch() : null,
                 rule == null ? null : new ScheduleDeclaration.Declared(id, rule, group(), message()),
-                deadLetters ? null : groups(),
+                deadLetters ? null : limitsOfQueue(),
                 options.getExecutorService());
     }
 
@@ -266,8 +269,8 @@ public record OptionReader(RedisDelayConfiguration options) {
         return options.getGroup() == null ? null : IdHeaders.group("option 'group'", options.getGroup());
     }
 
-    private GroupLimit groups() {
-        int most = GroupLimit.MAX_CONCURRENCY;
+    private QueueLimits limitsOfQueue() {
+        int most = QueueLimits.MAX_GROUP_CONCURRENCY;
         OptionValues.check(
                 "groupConcurrency",
                 options.getGroupConcurrency(),
@@ -275,7 +278,23 @@ public record OptionReader(RedisDelayConfiguration options) {
                 most,
                 "from 1 to " + most + ", or 0 for any number, without an order");
         GroupRetry retry = OptionValues.constant(GroupRetry.class, "option 'groupRetry'", options.getGroupRetry());
-        return new GroupLimit(options.getGroupConcurrency(), retry == GroupRetry.STRICT);
+        QueueLimits.Rate rate = Rates.of("option 'rate'", options.getRate());
+        if (rate != null && options.getPartitions() > 1) {
+            throw new IllegalArgumentException("option 'rate' is '" + options.getRate()
+                    + "', and option 'partitions' is "
+                    + options.getPartitions() + ": partitions do not know of each other's deliveries. Set the rate of"
+                    + " each group (groupRate), or partitions=1");
+        }
+        if (rate != null && options.isBatching()) {
+            throw new IllegalArgumentException(
+                    "option 'rate' is '" + options.getRate() + "', and option 'batching' is true:"
+                            + " a rate counts messages, and would tear batches. Remove one of them");
+        }
+        return new QueueLimits(
+                options.getGroupConcurrency(),
+                retry == GroupRetry.STRICT,
+                rate,
+                Rates.of("option 'groupRate'", options.getGroupRate()));
     }
 
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {

@@ -91,6 +91,12 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "consumer", defaultValue = "strict", enums = "strict,relaxed")
     private String groupRetry = "strict";
 
+    @UriParam(label = "consumer")
+    private String rate;
+
+    @UriParam(label = "consumer")
+    private String groupRate;
+
     @UriParam(label = "producer", javaType = "java.time.Duration")
     private String timeToLive;
 
@@ -667,6 +673,31 @@ public class RedisDelayConfiguration implements Cloneable {
      */
     public void setGroupRetry(String groupRetry) {
         this.groupRetry = groupRetry;
+    }
+
+    public String getRate() {
+        return rate;
+    }
+
+    /**
+     * The rate at which deliveries of the queue begin, over all of its consumers, such as 100/1s. It is from 1/1d to 10000/1s.
+     * With 100/1s:5 up to 5 begin at once after a rest, otherwise one. It is stored with the queue, as groupConcurrency. It
+     * needs partitions=1.
+     */
+    public void setRate(String rate) {
+        this.rate = rate;
+    }
+
+    public String getGroupRate() {
+        return groupRate;
+    }
+
+    /**
+     * The rate at which deliveries of each group begin, written as rate. Messages of a group whose rate is used up are parked,
+     * and others are delivered.
+     */
+    public void setGroupRate(String groupRate) {
+        this.groupRate = groupRate;
     }
 
     public String getTimeToLive() {

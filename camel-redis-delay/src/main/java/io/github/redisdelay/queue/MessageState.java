@@ -5,7 +5,7 @@ package io.github.redisdelay.queue;
 public enum MessageState {
     /** Stored and waiting for its due time, or due and waiting for a consumer. */
     DELAYED,
-    /** Due, and held back: as many of its group as may be leased at a time stand before it. See {@link GroupLimit}. */
+    /** Due, and held back: as many of its group as may be leased at a time stand before it. See {@link QueueLimits}. */
     PARKED,
     /** Claimed by a consumer, under a lease. */
     LEASED,

@@ -131,11 +131,12 @@ public interface QueueAdmin {
     CompletableFuture<Outlook> outlook(List<Long> boundsMicros);
 
     /**
-     * Sets how many messages of a group may be leased at a time. A lower limit holds for what is claimed from then on.
+     * Sets the limits of the queue. A lower one holds for what is claimed from then on.
      *
-     * @return the limit before; if it is the same one, nothing was changed
+     * @return the limits before; if they are the same, nothing was changed
+     * @throws IllegalArgumentException if a queue with several partitions is to have a rate; its groups may
      */
-    CompletableFuture<GroupLimit> limitGroups(GroupLimit limit);
+    CompletableFuture<QueueLimits> limit(QueueLimits limits);
 
     /**
      * Shows groups with parked messages, at most ten, the one with the most first: those that the {@value #MAX_PAGE} parked messages

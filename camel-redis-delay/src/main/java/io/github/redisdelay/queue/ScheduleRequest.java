@@ -122,7 +122,7 @@ public final class ScheduleRequest {
     }
 
     /**
-     * The same message in a group: at most so many of a group are leased at a time as the queue's {@link GroupLimit} says.
+     * The same message in a group: at most so many of a group are leased at a time as the queue's {@link QueueLimits} says.
      *
      * @param name 1 to {@value #MAX_GROUP_BYTES} bytes of UTF-8 without control characters; null for none
      * @throws IllegalArgumentException if the name is no such one, or the message has a priority

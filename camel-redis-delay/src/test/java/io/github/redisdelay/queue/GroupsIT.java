@@ -55,7 +55,7 @@ class GroupsIT extends RealQueueIT {
     }
 
     private void limit(int concurrency, boolean strict) {
-        get(queue.admin().limitGroups(new GroupLimit(concurrency, strict)));
+        get(queue.admin().limit(new QueueLimits(concurrency, strict)));
     }
 
     private ClaimedDelivery claimOnly(String id) {
@@ -201,10 +201,10 @@ class GroupsIT extends RealQueueIT {
     void history_3_should_use_a_limit_that_was_raised_or_lowered_at_once() {
         scheduleGroup(12);
         ClaimedDelivery first = claimOnly("m1");
-        assertThat(get(queue.admin().limitGroups(new GroupLimit(3, true)))).isEqualTo(GroupLimit.DEFAULT);
+        assertThat(get(queue.admin().limit(new QueueLimits(3, true)))).isEqualTo(QueueLimits.DEFAULT);
         List<ClaimedDelivery> more = claim(10);
         assertThat(ids(more)).containsExactly("m2", "m3");
-        assertThat(get(queue.admin().limitGroups(new GroupLimit(2, false)))).isEqualTo(new GroupLimit(3, true));
+        assertThat(get(queue.admin().limit(new QueueLimits(2, false)))).isEqualTo(new QueueLimits(3, true));
         acknowledge(first);
         assertThat(claim(10)).isEmpty();
         more.forEach(GroupsIT::acknowledge);
@@ -241,7 +241,7 @@ class GroupsIT extends RealQueueIT {
         scheduleGroup(6);
         try (DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS)) {
             DelayQueue there = other.queue(queue.name());
-            assertThat(get(there.admin().limitGroups(new GroupLimit(2, true)))).isEqualTo(new GroupLimit(2, true));
+            assertThat(get(there.admin().limit(new QueueLimits(2, true)))).isEqualTo(new QueueLimits(2, true));
             assertThat(claim(there, claims, 10, 10)).hasSize(2);
             assertThat(claim(10)).isEmpty();
         }
@@ -485,7 +485,7 @@ class GroupsIT extends RealQueueIT {
         assertThat(get(group.info()).messages()).isEqualTo(20);
         assertThat(get(group.queue().cancel("m7")).previousState()).isEqualTo(MessageState.DELAYED);
         assertThat(get(group.queue().get("m8"))).isPresent();
-        assertThat(get(parts.admin().limitGroups(new GroupLimit(5, true)))).isEqualTo(GroupLimit.DEFAULT);
+        assertThat(get(parts.admin().limit(new QueueLimits(5, true)))).isEqualTo(QueueLimits.DEFAULT);
         assertThat(((RedisDelayQueue) group.queue()).partitions()).hasSize(1);
         assertThat(get(group.cancelAll(false, true))).isEqualTo(19);
     }

@@ -52,7 +52,7 @@ public abstract class RealQueueIT {
 
     @BeforeEach
     protected void openQueue() {
-        client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
+        client = openClient();
         queue = client.queue(redis.uniqueQueue());
         claims = ClientAccess.consumers(client)
                 .newClaims(((RedisDelayQueue) queue).partitions().get(0).address(), error -> {});
@@ -63,6 +63,10 @@ public abstract class RealQueueIT {
                                 .get(0)
                                 .address(),
                         error -> {});
+    }
+
+    protected DelayQueueClient openClient() {
+        return DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
     }
 
     @AfterEach

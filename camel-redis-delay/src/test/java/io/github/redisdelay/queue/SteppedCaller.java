@@ -27,8 +27,21 @@ public final class SteppedCaller implements ScriptExecutor {
 
     /** @param key of a string: by how many seconds the clock is ahead */
     public SteppedCaller(RedissonClient redisson, String key) {
-        String clock = "local function stepped_time() local t = " + TIME
-                + "; t[1] = tonumber(t[1]) + tonumber(redis.call('GET', '" + key + "') or '0'); return t end\n";
+        this(
+                "local t = " + TIME + "; t[1] = tonumber(t[1]) + tonumber(redis.call('GET', '" + key
+                        + "') or '0'); return t",
+                redisson);
+    }
+
+    /** One for which it is always the time that a key has, in microseconds. */
+    public static SteppedCaller at(RedissonClient redisson, String key) {
+        return new SteppedCaller(
+                "local m = tonumber(redis.call('GET', '" + key + "')); return { math.floor(m / 1000000), m % 1000000 }",
+                redisson);
+    }
+
+    private SteppedCaller(String time, RedissonClient redisson) {
+        String clock = "local function stepped_time() " + time + " end\n";
         for (LuaScript script : LuaScript.values()) {
             String source = script.source().replace(TIME, "stepped_time()");
             if (source.contains("'TIME'")) {

@@ -11,7 +11,7 @@ import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DeliveryHandler;
-import io.github.redisdelay.queue.GroupLimit;
+import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.exception.ErrorText;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,23 +109,31 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      */
     public void start(String name, String inSentence) {
         shown = inSentence;
-        if (settings.groups() != null) {
-            limitGroups(settings.groups());
-        }
+        QueueLimits limits = settings.queueLimits();
+        CompletableFuture<?> limited = limits == null ? CompletableFuture.completedFuture(null) : limit(limits);
         claims = queue.consume(settings.claiming(ConsumerNames.full(name)), routing, this);
+        if (limits != null && (limits.rate() != null || limits.groupRate() != null)) {
+            // The first deliveries count, too.
+            claims.suspend();
+            limited.whenComplete((before, error) -> {
+                if (!suspended) {
+                    claims.resume();
+                }
+            });
+        }
     }
 
-    /** Sets the limit of groups, which is the queue's, and says so where it was another one. */
-    private void limitGroups(GroupLimit limit) {
-        queue.admin().limitGroups(limit).whenComplete((before, error) -> {
+    /** Sets the limits of the queue, and says so where they were others. */
+    private CompletableFuture<QueueLimits> limit(QueueLimits limits) {
+        return queue.admin().limit(limits).whenComplete((before, error) -> {
             if (error != null && !consumer.isStoppingOrStopped()) {
-                LOG.warn("queue '{}': {} could not set {}: {}", queue.name(), shown, limit, ErrorText.of(error));
-            } else if (error == null && !before.equals(limit)) {
+                LOG.warn("queue '{}': {} could not set {}: {}", queue.name(), shown, limits, ErrorText.of(error));
+            } else if (error == null && !before.equals(limits)) {
                 LOG.warn(
-                        "queue '{}': its groups had {}, and have {} from now on, as {} says",
+                        "queue '{}': its limits were {}, and are {} from now on, as {} says",
                         queue.name(),
                         before,
-                        limit,
+                        limits,
                         shown);
             }
         });

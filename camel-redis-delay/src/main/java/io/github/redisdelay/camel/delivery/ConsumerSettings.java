@@ -3,7 +3,7 @@ package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.camel.redelivery.RetryPolicy;
 import io.github.redisdelay.queue.ConsumerOptions;
-import io.github.redisdelay.queue.GroupLimit;
+import io.github.redisdelay.queue.QueueLimits;
 import java.time.InstantSource;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
@@ -20,7 +20,7 @@ import java.util.random.RandomGenerator;
  * @param limits which dead letters are kept
  * @param batch how batches are made; null if each message has an exchange of its own
  * @param schedule the recurring schedule that it declares; null if it declares none
- * @param groups the limit of groups that it sets; null if it sets none
+ * @param queueLimits the limits of the queue that it sets; null if it sets none
  * @param executor a pool of the user's for its exchanges; null for that of the component
  */
 public record ConsumerSettings(
@@ -32,7 +32,7 @@ public record ConsumerSettings(
         DeadLetterTrimmer.Limits limits,
         ConsumerOptions.Batch batch,
         ScheduleDeclaration.Declared schedule,
-        GroupLimit groups,
+        QueueLimits queueLimits,
         ExecutorService executor) {
 
     /**
@@ -43,7 +43,7 @@ public record ConsumerSettings(
     public ConsumerSettings withConcurrentConsumers(int concurrentConsumers) {
         ConsumerOptions changed = options.withConcurrentConsumers(concurrentConsumers);
         return new ConsumerSettings(
-                deadLetters, changed, retries, deadLetter, keepExpired, limits, batch, schedule, groups, executor);
+                deadLetters, changed, retries, deadLetter, keepExpired, limits, batch, schedule, queueLimits, executor);
     }
 
     /** The policy for deliveries, with this machine's clock, name and randomness. */

@@ -89,7 +89,13 @@ public final class FakeClaims implements ClaimCalls {
     /** A reply; null means that there is no such thing. */
     public static ClaimReply reply(Duration nextDue, Duration nextExpiry, ClaimReply.ClaimedMessage... messages) {
         return new ClaimReply(
-                TIME, micros(nextDue), micros(nextExpiry), again(nextDue, nextExpiry), List.of(messages), List.of());
+                TIME,
+                micros(nextDue),
+                micros(nextExpiry),
+                again(nextDue, nextExpiry),
+                List.of(messages),
+                List.of(),
+                false);
     }
 
     /** As of one that comes by the next event. */

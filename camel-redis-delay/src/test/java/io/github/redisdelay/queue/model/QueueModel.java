@@ -170,6 +170,14 @@ public final class QueueModel {
     private int places = 1;
 
     private boolean strict = true;
+    /** The rate of the queue: the time from one delivery to the next one, 0 for none; and how many may begin at once. */
+    private long interval;
+
+    private int burst;
+    /** When the next delivery may begin by the rate; -1 before any claim. */
+    private long next = -1;
+    /** The time of the call that is executed. */
+    private long now;
     /** Null in the model of the dead letters themselves. */
     public final QueueModel dead;
 
@@ -217,12 +225,20 @@ public final class QueueModel {
 
     /** The due time of the first waiting message; null if none waits. */
     private Long firstDue() {
-        return dueTimes().stream().min(Comparator.naturalOrder()).orElse(null);
+        return dueTimes().stream()
+                .min(Comparator.naturalOrder())
+                .map(due -> Math.max(due, opens()))
+                .orElse(null);
+    }
+
+    /** When the next delivery may begin by the rate; not later than this rate may make it wait. */
+    private long opens() {
+        return interval == 0 ? 0 : Math.max(0, Math.min(next, now + interval));
     }
 
     private void coverEarlier(double earliest, long time) {
         if (earliest != Double.POSITIVE_INFINITY && paused == 0) {
-            waiters.coverEarlier((long) earliest, firstDue(), time);
+            waiters.coverEarlier(Math.max((long) earliest, opens()), firstDue(), time);
         }
     }
 
@@ -341,6 +357,10 @@ public final class QueueModel {
      * @return the answer in the scripts' bytes, or {@link #REFUSED}
      */
     public Object execute(LuaScript script, Object[] arguments, long time) {
+        now = time;
+        if (dead != null) {
+            dead.now = time;
+        }
         if (!hasLane(script)) {
             return look(script, arguments, time);
         }
@@ -402,7 +422,7 @@ public final class QueueModel {
             coverAfter(before, time);
         }
         if (script == LuaScript.CHANGE && messages.isEmpty()) {
-            needs.clear();
+            forgetNeeds();
         }
         byte[] answer = reply.array();
         if (script == LuaScript.ACKNOWLEDGE && isAllDone(answer)) {
@@ -410,6 +430,14 @@ public final class QueueModel {
         }
         calls.put(session, new Call(sequence, time, answer, null, List.of()));
         return answer;
+    }
+
+    /** An empty queue needs nothing but its limits. */
+    private void forgetNeeds() {
+        needs.clear();
+        if (interval > 0) {
+            needs.add("limits=0.1");
+        }
     }
 
     private static boolean isAllDone(byte[] reply) {
@@ -649,6 +677,17 @@ public final class QueueModel {
             if (action.equals("pause") || action.equals("resume")) {
                 answer(reply, paused > 0 ? 1 : 0, 0);
                 paused = action.equals("resume") ? 0 : paused > 0 ? paused : time;
+                continue;
+            }
+            if (action.endsWith("-rate")) {
+                boolean ofQueue = action.equals("limit-rate");
+                answer(reply, 0, ofQueue ? interval * 1024 + burst : 0);
+                if (ofQueue && due > 0) {
+                    interval = (long) due / 1024;
+                    burst = (int) ((long) due % 1024);
+                    needs.add("limits=0.1");
+                    waiters.cover(time, time);
+                }
                 continue;
             }
             if (action.startsWith("limit-")) {
@@ -908,12 +947,18 @@ public final class QueueModel {
         int wantedEnded = Integer.parseInt(text(arguments[5]));
         long maxBytes = Long.parseLong(text(arguments[6]));
         boolean batch = arguments.length > 11;
+        long rate = interval == 0 ? 0 : Math.max(opens(), time - (burst - 1) * interval);
+        if (interval > 0) {
+            next = opens();
+            wanted = (int) Math.min(wanted, Math.max(0, Math.floorDiv(time - rate, interval) + 1));
+        }
+        final boolean closed = rate > time;
         Long complete = batch ? completion(wanted, Long.parseLong(text(arguments[11])), time) : null;
         int looked = complete == null ? wanted : 8;
         List<String> ids = new ArrayList<>();
         List<String> dropped = new ArrayList<>();
         long bytes = 0;
-        boolean full = paused > 0;
+        boolean full = paused > 0 || closed;
         List<String> ended = upTo(leased, at -> at, time);
         Set<String> parked = parked();
         Set<String> given = new HashSet<>();
@@ -974,23 +1019,26 @@ public final class QueueModel {
         dropped.forEach(this::remove);
         dropPriorities();
         if (messages.isEmpty()) {
-            needs.clear();
+            forgetNeeds();
+        }
+        if (interval > 0 && !ids.isEmpty()) {
+            next = rate + ids.size() * interval;
         }
         calls.put(session, new Call(sequence, time, packed(ids), claim, ids));
-        Long next = firstDue();
+        Long event = firstDue();
         if (complete != null && ids.isEmpty() && dropped.isEmpty()) {
-            long woken = next + WaitersModel.OVERDUE + 1;
-            next = woken > time ? Math.min(complete, woken) : complete;
+            long woken = event + WaitersModel.OVERDUE + 1;
+            event = woken > time ? Math.min(complete, woken) : complete;
         }
         long again = waiters.claim(
                 text(arguments[8]),
                 time,
-                nextEvent(next),
+                nextEvent(event),
                 ids.size(),
                 asked,
                 text(arguments[9]).equals("1"),
                 Long.parseLong(text(arguments[10])));
-        return claimReply(ids, dropped, next, time, again);
+        return claimReply(ids, dropped, event, time, again);
     }
 
     private List<byte[]> claimAgain(Call call, Object[] arguments, long time) {
@@ -1044,20 +1092,28 @@ public final class QueueModel {
         return out.array();
     }
 
+    /** When leases end, and what was leased may be claimed again. */
+    private List<Long> leaseEnds() {
+        return leased.values().stream().map(at -> Math.max(at, opens())).toList();
+    }
+
     /** When the next message is due, which is known, or lease ends; null if nothing comes, or the queue is paused. */
     private Long nextEvent(Long due) {
-        Stream<Long> all = Stream.concat(Stream.ofNullable(due), leased.values().stream());
+        Stream<Long> all = Stream.concat(Stream.ofNullable(due), leaseEnds().stream());
         return paused > 0 ? null : all.min(Comparator.naturalOrder()).orElse(null);
     }
 
     /** @param due when the next message is due, or a batch complete; null if none is */
     private List<byte[]> claimReply(List<String> ids, List<String> dropped, Long due, long time, long again) {
-        ByteBuffer head = ByteBuffer.allocate(40).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer head = ByteBuffer.allocate(interval > 0 ? 41 : 40).order(ByteOrder.LITTLE_ENDIAN);
         head.putDouble(time)
                 .putDouble(untilFirst(due == null ? List.of() : List.of(due), time))
-                .putDouble(untilFirst(leased.values(), time));
+                .putDouble(untilFirst(leaseEnds(), time));
         head.putDouble(again);
         head.putInt(ids.size()).putInt(dropped.size());
+        if (interval > 0) {
+            head.put((byte) 1);
+        }
         List<byte[]> reply = new ArrayList<>();
         reply.add(head.array());
         reply.add(lengths(ids.stream().map(String::length).toList()));
@@ -1184,6 +1240,14 @@ public final class QueueModel {
                 .mapToDouble(at -> at - time)
                 .min()
                 .orElse(-1);
+        double parkedCount = held.size();
+        double oldestParked = held.stream().mapToDouble(at -> time - at).max().orElse(0);
+        if (interval > 0 && opens() > time - 1_000_000) {
+            parkedCount += overdue;
+            oldestParked = Math.max(oldest, oldestParked);
+            overdue = 0;
+            oldest = 0;
+        }
         double given = dead == null ? 0 : dead.delayed.size() + dead.leased.size();
         return doubles(
                 time,
@@ -1198,8 +1262,8 @@ public final class QueueModel {
                 times.stream().mapToDouble(at -> at).max().orElse(0),
                 messages.size(),
                 0,
-                held.size(),
-                held.stream().mapToDouble(at -> time - at).max().orElse(0));
+                parkedCount,
+                oldestParked);
     }
 
     private static <T> List<String> inOrder(Map<String, T> set, Function<T, Long> time) {
@@ -1257,6 +1321,7 @@ public final class QueueModel {
     public void shift(long micros) {
         delayed.replaceAll((id, w) -> new Waiting(Math.max(0, w.due - micros), w.priority));
         leased.replaceAll((id, at) -> Math.max(0, at - micros));
+        next = next < 0 ? next : Math.max(0, next - micros);
         seen.replaceAll((id, at) -> Math.max(0, at - micros));
         messages.replaceAll((id, m) -> new Message(m.scheduled, Math.max(0, m.due - micros), m.body, m.group));
         state.replaceAll((id, s) -> new State(
@@ -1312,6 +1377,12 @@ public final class QueueModel {
         }
         if (!needs.isEmpty()) {
             config.put("needs", String.join(" ", needs));
+        }
+        if (interval > 0) {
+            config.put("rate", String.valueOf(interval * 1024 + burst));
+        }
+        if (next >= 0) {
+            config.put("next", String.valueOf(next));
         }
         if (places != 1 || !strict) {
             config.put("groupLimit", places + (strict ? " limit-strict" : " limit-relaxed"));

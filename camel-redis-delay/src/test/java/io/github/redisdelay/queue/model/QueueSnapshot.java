@@ -119,8 +119,7 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
                         SHIFT,
                         RScript.ReturnType.VALUE,
                         PARTS.stream()
-                                .filter(part ->
-                                        isSortedSet(part) || part.endsWith("messages") || part.endsWith("state"))
+                                .filter(part -> isSortedSet(part) || part.matches(".*(messages|state|config)"))
                                 .map(part -> (Object) queue.key(part))
                                 .toList(),
                         Long.toString(micros));

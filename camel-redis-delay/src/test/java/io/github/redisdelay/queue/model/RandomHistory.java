@@ -8,10 +8,11 @@ import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
-import io.github.redisdelay.queue.GroupLimit;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueLimits;
+import io.github.redisdelay.queue.QueueLimits.Rate;
 import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Settlement;
@@ -123,9 +124,12 @@ public final class RandomHistory {
         this.past = System.currentTimeMillis() * 1000 - 100_000 * MINUTE;
         this.plain = random.nextBoolean();
         this.grouped = groups && !plain && random.nextBoolean();
-        if (grouped) {
-            GroupLimit limit = new GroupLimit(random.nextInt(4), random.nextBoolean());
-            calls.add(this.clients.get(0).queue.admin().limitGroups(limit));
+        boolean rated = groups && !plain && random.nextInt(3) == 0;
+        if (grouped || rated) {
+            Rate rate = rated ? new Rate((1 + random.nextInt(3)) * 10 * MINUTE, 1 + random.nextInt(4)) : null;
+            QueueLimits limit =
+                    new QueueLimits(grouped ? random.nextInt(4) : 1, !grouped || random.nextBoolean(), rate, null);
+            calls.add(this.clients.get(0).queue.admin().limit(limit));
             network.deliverAll();
         }
     }

@@ -20,6 +20,7 @@ final class ComponentScripts extends ScriptSet {
             "include/dead.lua",
             "include/effect.lua",
             "include/give.lua",
+            "include/gate.lua",
             "include/group.lua",
             "include/member.lua",
             "include/message.lua",

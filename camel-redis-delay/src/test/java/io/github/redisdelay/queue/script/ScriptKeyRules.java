@@ -36,7 +36,7 @@ public abstract class ScriptKeyRules extends ScriptRules {
 
     /** The right type of a key. */
     String type(String part) {
-        return part.matches("(dead:)*(delayed(:\\d)?|leased|seen|waiters|index|queues|parked|groups)")
+        return part.matches("(dead:)*(delayed(:\\d)?|leased|seen|waiters|index|queues|parked|groups|opens)")
                 ? "zset"
                 : "hash";
     }

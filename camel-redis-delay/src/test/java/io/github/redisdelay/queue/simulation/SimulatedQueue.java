@@ -262,7 +262,8 @@ public final class SimulatedQueue {
                 leased.isEmpty() ? -1 : Math.max(0, leased.first().leaseEnds - now),
                 again,
                 given,
-                List.of());
+                List.of(),
+                false);
     }
 
     /** When the batch is complete of which messages are due; null if it is, none are, or none is wanted. */

@@ -117,6 +117,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private Integer groupConcurrency;
 
     /**
+     * The rate at which deliveries of each group begin, written as rate. Messages of a group whose rate is used up are parked, and others are delivered.
+     */
+    private String groupRate;
+
+    /**
      * The place of a message of a group before its redelivery. With strict it keeps its place, and the others of its group wait. With relaxed they pass. It is stored with the queue, as groupConcurrency.
      */
     private String groupRetry;
@@ -145,6 +150,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
      * The treatment of a message that was not delivered within its time to live. dead keeps it among the dead letters; drop drops, counts and logs it.
      */
     private String onExpiry;
+
+    /**
+     * The rate at which deliveries of the queue begin, over all of its consumers: so many in a time, such as 100/1s, from 1/1d to 10000/1s. With 100/1s:5 up to 5 begin at once after a rest, otherwise one. It is stored with the queue, as groupConcurrency, and needs partitions=1.
+     */
+    private String rate;
 
     /**
      * The delay before the first redelivery. A message that has been delivered ten times waits for 10 milliseconds at least.
@@ -514,6 +524,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
         this.groupConcurrency = groupConcurrency;
     }
 
+    public String getGroupRate() {
+        return groupRate;
+    }
+
+    public void setGroupRate(String groupRate) {
+        this.groupRate = groupRate;
+    }
+
     public String getGroupRetry() {
         return groupRetry;
     }
@@ -560,6 +578,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setOnExpiry(String onExpiry) {
         this.onExpiry = onExpiry;
+    }
+
+    public String getRate() {
+        return rate;
+    }
+
+    public void setRate(String rate) {
+        this.rate = rate;
     }
 
     public String getRedeliveryDelay() {

@@ -3,11 +3,11 @@ package io.github.redisdelay.queue.internal.command;
 
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.DeadLetterId;
-import io.github.redisdelay.queue.GroupLimit;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.ServerInfo;
@@ -96,13 +96,27 @@ public final class PartitionAdmin {
                 .thenApply(reply -> MessageRows.group((List<?>) reply));
     }
 
-    /** Sets the limit of groups. If it was another one, brings the groups in line with it. */
-    public CompletableFuture<GroupLimit> limitGroups(GroupLimit limit) {
-        return router.submit(new GroupLimitCommand(address, limit))
-                .result()
-                .thenCompose(before -> before.equals(limit)
+    /** Sets the limits. If they were others, brings the groups in line with them. */
+    public CompletableFuture<QueueLimits> limit(QueueLimits limits) {
+        ChangeAction places = limits.strict() ? ChangeAction.LIMIT_STRICT : ChangeAction.LIMIT_RELAXED;
+        CompletableFuture<LimitCommand.Before> groups = limit(places, limits.groupConcurrency());
+        CompletableFuture<LimitCommand.Before> rate =
+                limit(ChangeAction.LIMIT_RATE, LimitCommand.number(limits.rate()));
+        CompletableFuture<LimitCommand.Before> groupRate =
+                limit(ChangeAction.LIMIT_GROUP_RATE, LimitCommand.number(limits.groupRate()));
+        return CompletableFuture.allOf(groups, rate, groupRate)
+                .thenApply(done -> new QueueLimits(
+                        (int) groups.join().number(),
+                        groups.join().outcome() == 0,
+                        rate.join().rate(),
+                        groupRate.join().rate()))
+                .thenCompose(before -> before.equals(limits)
                         ? CompletableFuture.completedFuture(before)
                         : RepairScan.overGroups(this::repair).thenApply(done -> before));
+    }
+
+    private CompletableFuture<LimitCommand.Before> limit(ChangeAction action, long number) {
+        return router.submit(new LimitCommand(address, action, number)).result();
     }
 
     public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit) {

@@ -156,6 +156,7 @@ final class ConsumerState {
             news.add(reports -> reports.bodiesMissing(reply.dropped()));
         }
         overdue.claimAnswered();
+        prefetch.turnOff(reply.limited());
         for (ClaimReply.ClaimedMessage message : reply.messages()) {
             prefetch.add(new ClaimedDelivery(
                     partition.queue,

@@ -32,6 +32,7 @@ final class Prefetch {
 
     private final long leaseNanos;
 
+    private boolean off;
     private final ArrayDeque<ClaimedDelivery> waiting = new ArrayDeque<>();
     private long windowStartNanos;
     private int finishedInWindow;
@@ -47,6 +48,11 @@ final class Prefetch {
 
     void add(ClaimedDelivery delivery) {
         waiting.add(delivery);
+    }
+
+    /** Holds no more messages ahead, or as many as before. */
+    void turnOff(boolean off) {
+        this.off = off;
     }
 
     int count() {
@@ -128,6 +134,9 @@ final class Prefetch {
     /** The number of messages that may wait at present. */
     int size(long now) {
         shiftWindow(now);
+        if (off) {
+            return 0;
+        }
         // One for each slot is no sign of speed: a slow consumer, too, finishes a message before it asks for the next.
         int beyondSlots = Math.max(finishedInWindow, finishedBefore) - inFlight.slots();
         // Others may have nothing to do: so only as many as are begun in a moment.

@@ -20,7 +20,11 @@ public enum ChangeAction {
     /** Limits the groups of the queue; a failed message keeps its place. */
     LIMIT_STRICT,
     /** Limits the groups of the queue; a retry lets others of its group pass. */
-    LIMIT_RELAXED;
+    LIMIT_RELAXED,
+    /** Limits the rate of the queue. */
+    LIMIT_RATE,
+    /** Limits the rate of each group of the queue. */
+    LIMIT_GROUP_RATE;
 
     private final byte[] word = WireWord.bytes(this);
 

@@ -21,6 +21,7 @@ import java.util.Objects;
  *     waiter
  * @param messages what was claimed
  * @param dropped ids that had no body
+ * @param limited whether the queue has limits, so that nothing is claimed ahead of what can be begun
  */
 public record ClaimReply(
         long timeMicros,
@@ -28,7 +29,8 @@ public record ClaimReply(
         long nextExpiryMicros,
         long againMicros,
         List<ClaimedMessage> messages,
-        List<String> dropped) {
+        List<String> dropped,
+        boolean limited) {
 
     private static final int PAUSED = -2;
 
@@ -71,9 +73,10 @@ public record ClaimReply(
 
     private static ClaimReply read(List<?> reply) {
         ByteBuffer head = LittleEndian.of((byte[]) reply.get(0));
-        if (head.remaining() != HEAD_BYTES) {
+        if (head.remaining() != HEAD_BYTES && head.remaining() != HEAD_BYTES + 1) {
             throw new DelayQueueException("the reply to a claim has a head of " + head.remaining() + " bytes");
         }
+        boolean limited = head.remaining() > HEAD_BYTES;
         long time = (long) head.getDouble();
         long nextDue = (long) head.getDouble();
         long nextExpiry = (long) head.getDouble();
@@ -106,7 +109,7 @@ public record ClaimReply(
         for (int i = 0; i < droppedCount; i++) {
             dropped.add(new String((byte[]) reply.get(HEAD_ELEMENTS + count + i), StandardCharsets.UTF_8));
         }
-        return new ClaimReply(time, nextDue, nextExpiry, again, messages, dropped);
+        return new ClaimReply(time, nextDue, nextExpiry, again, messages, dropped, limited);
     }
 
     /** Texts of some lengths in one. */

@@ -2,6 +2,7 @@
 package io.github.redisdelay.queue.internal.partition;
 
 import io.github.redisdelay.queue.DeadLetterId;
+import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.ErrorText;
@@ -54,6 +55,13 @@ public final class Partitions {
         if (first().isDeadLetters()) {
             throw new IllegalStateException("queue '" + first().name() + "': " + operation
                     + " is a call to the queue, not to its dead letters");
+        }
+    }
+
+    /** Refuses a rate of a queue whose partitions would not know of each other's deliveries. */
+    void checkRate(QueueLimits.Rate rate) {
+        if (rate != null && all.size() > 1) {
+            throw new IllegalArgumentException("rate is " + rate + ": a queue with partitions has a groupRate only");
         }
     }
 

@@ -7,13 +7,13 @@ import io.github.redisdelay.queue.ConsumerInfo;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.GroupInfo;
-import io.github.redisdelay.queue.GroupLimit;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueAdmin;
+import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ServerInfo;
@@ -233,10 +233,11 @@ final class RedisQueueAdmin implements QueueAdmin {
     }
 
     @Override
-    public CompletableFuture<GroupLimit> limitGroups(GroupLimit limit) {
-        partitions.checkNoDeadLetters("limitGroups");
-        return partitions.inTurn(limit, (before, one) -> one.limitGroups(limit)
-                .thenApply(found -> found.equals(limit) ? before : found));
+    public CompletableFuture<QueueLimits> limit(QueueLimits limits) {
+        partitions.checkNoDeadLetters("limit");
+        partitions.checkRate(limits.rate());
+        return partitions.inTurn(
+                limits, (before, one) -> one.limit(limits).thenApply(found -> found.equals(limits) ? before : found));
     }
 
     @Override

@@ -200,6 +200,8 @@ public final class LuaScript {
         if (usesPriorities()) {
             all.add(queue.key("parked"));
             all.add(queue.key("groups"));
+            all.add(queue.key("gates"));
+            all.add(queue.key("opens"));
         }
         return List.copyOf(all);
     }
@@ -242,7 +244,7 @@ public final class LuaScript {
                 keyNames().stream().map(name -> "key_" + name.replace(':', '_')).collect(Collectors.joining(", "));
         String kinds = keys.stream().map(QueueKeys::kind).collect(Collectors.joining()) + "-".repeat(foreign.size());
         return "local " + names + " = unpack(KEYS)\nlocal KEY_KINDS, KEY_PRIORITIES = '" + kinds
-                + (usesPriorities() ? "z".repeat(ScheduleRequest.MAX_PRIORITY + 2) : "") + "', "
+                + (usesPriorities() ? "z".repeat(ScheduleRequest.MAX_PRIORITY + 2) + "hz" : "") + "', "
                 + keyNames().size() + '\n'
                 + (width == 0 ? "" : "local ITEMS_HEAD, ITEMS_WIDTH = " + (2 + bases) + ", " + width + '\n');
     }

@@ -11,6 +11,7 @@
 -- Cost  O(log N) for each message, and one comparison for each priority in use
 
 --@include call.lua
+--@include clock.lua
 --@include check.lua
 --@include record.lua
 --@include queue.lua

@@ -1,15 +1,16 @@
--- Cancels messages, changes the time at which they are due, pauses the queue, or limits its groups.
+-- Cancels messages, changes the time at which they are due, pauses the queue, or limits it or its groups.
 --
 -- KEYS  messages, delayed, leased, state, sessions, config, waiters, seen, index (the one that these messages are in if they
 --       are dead letters; see index.lua), dead:index, dead:messages; priorities
 -- ARGV  1 session  2 sequence  3 the queue's base key
 --       then, as items.lua reads them, three for each message, at most 256:
---         id; of pause, resume, limit-strict and limit-relaxed nothing
+--         id; of pause, resume and the limits nothing
 --         cancel; cancel-delayed, unless it is leased; reschedule-after, due after a delay; reschedule-at, due at a time;
 --           promote, due at a time unless it is due earlier; pause or resume, the queue; limit-strict or limit-relaxed, the places
---           of a group: a failed message keeps its one, or lets others pass
+--           of a group: a failed message keeps its one, or lets others pass; limit-rate or limit-group-rate, the rate of the queue
+--           or of each group, as `config` has it, see queue.lua
 --         for reschedule-after, reschedule-at and promote the delay or the time, in microseconds, for promote 0 is now; of a limit
---         how many places, 0 for any number; else 0
+--         how many places, 0 for any number, or a rate, 0 for none; else 0
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd'
 --         where it was: 0 nowhere  1 delayed  2 leased  3 delayed, and its new due time is beyond the exact range:
 --           unchanged  4 nowhere, but finished lately  21 to 120: dead, and 20 less is the number of its dead letters, of
@@ -46,8 +47,10 @@
 
 -- Actions, and whether they give a new due time.
 local ACTIONS = { cancel = false, ['cancel-delayed'] = false, ['reschedule-after'] = true, ['reschedule-at'] = true,
-  promote = true, pause = false, resume = false, ['limit-strict'] = false, ['limit-relaxed'] = false }
-local OF_QUEUE = { pause = true, resume = true, ['limit-strict'] = true, ['limit-relaxed'] = true }
+  promote = true }
+local OF_QUEUE = { pause = true, resume = true, ['limit-strict'] = true, ['limit-relaxed'] = true, ['limit-rate'] = true,
+  ['limit-group-rate'] = true }
+local RATES = { ['limit-rate'] = { 'rate', 'next' }, ['limit-group-rate'] = { 'groupRate', '' } }
 local NOWHERE, DELAYED, LEASED, BEYOND_RANGE, FINISHED, DEAD_AND = 0, 1, 2, 3, 4, 20
 
 if session_stored then
@@ -57,10 +60,10 @@ local now, ids, actions, times = clock_now, unpack(items_columns)
 effect_begin()
 queue_read_config()
 
-local dues, earliest, resumed = {}, math.huge
+local dues, earliest, resumed, limited = {}, math.huge
 for i = 1, items_count do
   local id, action = ids[i], actions[i]
-  if ACTIONS[action] == nil or (id == '') ~= (OF_QUEUE[action] or false) then
+  if (id == '' and OF_QUEUE or ACTIONS)[action] == nil then
     error('REDISDELAY argument: message ' .. i)
   end
   local due = check_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)
@@ -72,6 +75,7 @@ for i = 1, items_count do
     earliest = due
   end
   resumed = resumed or action == 'resume'
+  queue_need_priorities(RATES[action] and (due > 0 or queue_priorities.limits))
 end
 local before = queue_places and queue_first_due()
 local promises = resumed and wakeup_cover(wakeup_waiters, ARGV[3], now, now)
@@ -91,6 +95,14 @@ for i = 1, items_count do
     limit = string.format('%.0f', dues[i]) .. ' ' .. action
     if limit ~= '1 limit-strict' then
       redis.call('HSET', key_config, 'groupLimit', limit)
+    end
+  elseif RATES[action] then
+    due = tonumber(redis.call('HGET', key_config, RATES[action][1])) or 0
+    if dues[i] ~= due then
+      redis.call('HSET', key_config, RATES[action][1], string.format('%.0f', dues[i]))
+      redis.call('HDEL', key_config, dues[i] == 0 and RATES[action][1] or '', dues[i] == 0 and RATES[action][2] or '')
+      member_need(CHECK_LIMITS)
+      limited = true
     end
   elseif id == '' then
     was = queue_paused and 1 or 0
@@ -138,6 +150,11 @@ if #gone > 0 then
   index_forget(key_index, gone)
   place_drop_priorities()
 end
+if limited then
+  -- Read anew, and for consumers that wait for what was.
+  queue_read_config()
+  wakeup_write(wakeup_waiters, wakeup_cover(wakeup_waiters, ARGV[3], now, now))
+end
 group_end(ARGV[3], now, before)
-pause_keep(resumed)
+pause_keep(resumed or limited)
 return effect_end(table.concat(reply))

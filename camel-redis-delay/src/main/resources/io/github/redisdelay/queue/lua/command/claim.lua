@@ -11,7 +11,8 @@
 --        length of each state record (see record.lua), none if all messages have the same; these in one string, or that one;
 --        then the bodies, and the ids that had no body and were dropped. So there are few elements to be taken apart, and
 --        few bytes: Lua reads each byte of a text once more to find equal ones
---        head: struct 'ddddII' time of the call, microseconds until the next message is due, or a batch complete, and until the
+--        head: struct 'ddddII', and behind it a byte 1 if the queue has limits, so that nobody claims ahead of what it can begin:
+--        time of the call, microseconds until the next message is due, or a batch complete, and until the
 --        next lease expires (0: now, -1: there is none, -2: the queue is paused), microseconds until the consumer claims again
 --        at the latest (-1: when it wants to, it is no waiter), number of messages, number of dropped ids
 -- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
@@ -25,6 +26,8 @@
 -- A message that was delivered before is a batch of its own, and waits for no other, unless 8 new ones are due before it.
 -- No more messages of a group are given than it has places; one of a batch. One that comes up although its group has no place, as
 -- after a change of the limit, is parked.
+-- The rates of the queue and of its groups count what is given, also what is claimed again. What a rate or a pause holds back of a
+-- group is parked until its gate opens, see gate.lua.
 -- A consumer that asks for 0 messages leaves the waiters.
 -- A repeat of the call gives the messages that are still leased under its claim id.
 -- Attempts are counted here, so that a message that kills its consumer each time uses them up too.
@@ -64,7 +67,17 @@ local function first_expiry()
   return tonumber(redis.call('ZRANGE', key_leased, '0', '0', 'WITHSCORES')[2])
 end
 
+-- How many messages the rate of the queue lets begin, and what was asked for; from when on the next ones count, nil without a rate.
+local asked, rate_from, limits = wanted, nil, queue_priorities.limits
+if limits and not stored and limits.interval > 0 then
+  -- A time of a clock that was ahead, or of a slower rate, must not stop the queue for longer than this rate may.
+  limits.opens = math.min(limits.opens, now + limits.interval)
+  rate_from = math.max(limits.opens, now - (limits.burst - 1) * limits.interval)
+  wanted = math.min(wanted, math.max(0, math.floor((now - rate_from) / limits.interval) + 1))
+end
+
 local due, expires = queue_first_due(), first_expiry()
+expires = expires and limits and math.max(expires, limits.opens) or expires
 local until_then = math.min(now + lease, CALL_MAX_EXACT)
 -- When the batch is complete, as far as is known, if messages are due and it is not.
 local complete
@@ -94,6 +107,9 @@ if stored or not queue_paused and wanted > 0 and (queue_places or due and due <=
 --@include group.lua
     group_of, leave_group, end_groups = member_stored, group_leave, group_end
     group_mend()
+    if limits then
+      gate_open()
+    end
     group_end()
     due = queue_first_due()
     local given = {}
@@ -105,16 +121,26 @@ if stored or not queue_paused and wanted > 0 and (queue_places or due and due <=
       end
       local others = redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE,
         '(' .. prefix .. MEMBER_DELAYED) - (redis.call('ZSCORE', queue_delayed_set(11), own) and 1 or 0)
-      given[group] = others < queue_places
+      local opens, next, since, ends
+      if limits then
+        opens, next, since, ends = gate_read(group)
+      end
+      given[group] = not opens and others < queue_places
       if given[group] then
         redis.call('ZADD', queue_delayed_set(11), 0, own)
         redis.call('ZREM', queue_delayed_set(11), member_make(group, MEMBER_DELAYED, id, record.due))
+        if limits and limits.group_interval > 0 then
+          gate_write(group, math.max(next, now - limits.group_slack) + limits.group_interval, since, ends)
+        end
       else
-        group_leave(group, id)
-        redis.call('ZREM', key_leased, id)
-        record.claim = RECORD_NO_CLAIM
+        -- One that keeps its place comes again when the gate opens.
+        local keeps = opens and redis.call('ZSCORE', queue_delayed_set(11), own)
+        record.due, record.claim = keeps and opens or record.due, RECORD_NO_CLAIM
+        group_leave(not keeps and group, id)
         redis.call('HSET', key_state, id, record_write(record))
-        group_put(group, id, record.due, GROUP_PARKED)
+        redis.call('ZADD', key_delayed, record.due, id)
+        redis.call('ZREM', key_leased, id)
+        group_put(not keeps and group, id, record.due, GROUP_PARKED)
       end
       return given[group]
     end
@@ -123,6 +149,12 @@ if stored or not queue_paused and wanted > 0 and (queue_places or due and due <=
 --@include give.lua
   end
 end
+
+if rate_from then
+  limits.opens = #ids > 0 and rate_from + #ids * limits.interval or limits.opens
+  redis.call('HSET', key_config, 'next', string.format('%.0f', limits.opens))
+end
+wanted = asked
 
 -- Turns follow each other at a safety interval, so many of them. A queue with more waiters than this gives the turn behind
 -- them to several.
@@ -213,11 +245,12 @@ if not stored then
   pause_keep()
   -- For a repeat: how many ids, how many lengths, these, and the ids.
   effect_end(struct.pack('<I4I4', #ids, #id_lengths / 4) .. id_lengths, names)
-  if (expires and expires <= now) or #dropped > 0 then
+  if (expires and expires <= now) or #dropped > 0 or limits then
     expires = first_expiry()
   elseif #ids > 0 then
     expires = math.min(expires or math.huge, until_then)
   end
+  expires = expires and limits and math.max(expires, limits.opens) or expires
 end
 
 if queue_paused then
@@ -238,7 +271,7 @@ end
 local none = queue_paused and -2 or -1
 local head = struct.pack('<ddddII', now,
   due and math.max(0, due - now) or none, expires and math.max(0, expires - now) or none,
-  again, #ids, #dropped)
+  again, #ids, #dropped) .. (limits and '\1' or '')
 local record_lengths, all_records = '', records[1] or ''
 for i = 2, #records do
   if records[i] ~= records[1] then

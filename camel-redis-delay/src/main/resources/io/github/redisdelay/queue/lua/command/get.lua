@@ -8,11 +8,11 @@
 -- Cost  O(1), and the body
 
 --@include call.lua
+--@include clock.lua
 --@include check.lua
 --@include record.lua
 --@include queue.lua
 --@include place.lua
---@include clock.lua
 --@include member.lua
 --@include row.lua
 

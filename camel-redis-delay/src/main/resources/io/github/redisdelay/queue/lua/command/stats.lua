@@ -5,7 +5,8 @@
 --       dead; for how many microseconds the oldest overdue message has been due (0: none is); in how many microseconds the next one
 --       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; since when the queue is
 --       paused (0: it is not); when the last message is due (0: there is none); messages stored; when a consumer found that
---       Redis has lost data of the queue (0: not within a day); messages that are due and parked; for how many microseconds
+--       Redis has lost data of the queue (0: not within a day); messages that are due and parked, or
+--       delayed by the queue's rate; for how many microseconds
 --       the oldest of these has been due (0: none is)
 -- Errors  config, needs, partitions
 -- Cost  O(log N), and one step for each consumer
@@ -36,6 +37,10 @@ for i = 0, #queue_priorities + (queue_places and 1 or 0) do
   count(queue_delayed_set(queue_priorities[i]))
 end
 local parked = queue_places and redis.call('ZCOUNT', queue_delayed_set(10), '-inf', now) or 0
+-- While a rate of the queue delays messages, they are not overdue: it was used up within the last second.
+local limits = queue_priorities.limits or { interval = 0 }
+local held = limits.interval > 0 and limits.opens > now - 1000000
+queue_priorities.limits = nil
 local oldest = queue_first_due()
 local listening = 0
 local records = redis.call('HVALS', key_consumers)
@@ -46,6 +51,10 @@ for i = 1, #records do
 end
 local lost = redis.call('HGET', key_consumers, 'lost')
 lost = lost and #lost == 4 and struct.unpack('<I4', lost) * 1000000 or 0
+local oldest_parked = parked > 0 and tonumber(redis.call('ZRANGE', queue_delayed_set(10), '0', '0', 'WITHSCORES')[2]) or nil
+if held then
+  parked, oldest, oldest_parked = overdue, nil, math.min(oldest or now, oldest_parked or now)
+end
 return struct.pack('<dddddddddddddd', now, waiting, overdue - parked,
   redis.call('ZCARD', key_leased),
   redis.call('ZCARD', key_dead_delayed) + redis.call('ZCARD', key_dead_leased),
@@ -57,4 +66,4 @@ return struct.pack('<dddddddddddddd', now, waiting, overdue - parked,
   redis.call('HLEN', key_messages),
   lost > now - CALL_UNUSED_MICROS and lost or 0,
   parked,
-  parked > 0 and now - math.max(0, tonumber(redis.call('ZRANGE', queue_delayed_set(10), '0', '0', 'WITHSCORES')[2])) or 0)
+  oldest_parked and now - math.max(0, oldest_parked) or 0)

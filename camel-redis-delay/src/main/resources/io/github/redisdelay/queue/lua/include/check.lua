@@ -10,11 +10,11 @@ local function check_integer(text, low, high, what, number)
 end
 
 -- The features that these scripts know, as they stand in `needs`.
-local CHECK_SCHEDULES, CHECK_GROUPS = 'schedules=0.1', 'groups=0.1'
+local CHECK_SCHEDULES, CHECK_GROUPS, CHECK_LIMITS = 'schedules=0.1', 'groups=0.1', 'limits=0.1'
 
 -- Refuses a queue that needs features which these scripts do not know, see queue.lua.
 local function check_needs(needs)
-  if needs and string.gsub(string.gsub(needs .. ' ', 'schedules=0%.1 ', ''), 'groups=0%.1 ', '') ~= '' then
+  if needs and string.gsub(needs .. ' ', '(%S+) ', { ['schedules=0.1'] = '', ['groups=0.1'] = '', ['limits=0.1'] = '' }) ~= '' then
     error('REDISDELAY needs: ' .. needs)
   end
 end

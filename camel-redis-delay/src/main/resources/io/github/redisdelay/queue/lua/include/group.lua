@@ -7,6 +7,7 @@
 
 -- The groups that this call has changed; or of which it checks whether who has a place is there.
 local group_changed, GROUP_CHECKED = {}, 'checked'
+--@include gate.lua
 -- Their place among the sets of delayed messages, see queue_delayed_set.
 local GROUP_PARKED = 10
 
@@ -47,14 +48,14 @@ end
 -- Brings a group into line, in at most so many steps.
 local function group_balance(group, most, checked)
   local index, prefix = queue_delayed_set(11), group .. '\0'
-  local head = prefix .. MEMBER_PARKED
+  local head, places = prefix .. MEMBER_PARKED, queue_priorities.limits and gate_places(group) or queue_places
   local taken = redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head)
   local first = redis.call('ZRANGE', index, '[' .. head, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', 0, 1)[1]
-  if not first and taken <= queue_places then
+  if not first and taken <= places then
     return
   end
   -- Others wait, so that a place is looked for that nobody has: of many, eight are looked at.
-  local some = checked and taken == queue_places and redis.call('ZRANGE', index, '[' .. prefix, '(' .. head, 'BYLEX', 'LIMIT',
+  local some = checked and taken == places and redis.call('ZRANGE', index, '[' .. prefix, '(' .. head, 'BYLEX', 'LIMIT',
     clock_now % math.max(1, taken - 7), 8) or {}
   for i = 1, #some do
     if not group_has(group, member_parts(some[i], group)) then
@@ -63,14 +64,14 @@ local function group_balance(group, most, checked)
   end
   local last = redis.call('ZRANGE', index, '(' .. head, '[' .. prefix .. MEMBER_DELAYED, 'BYLEX', 'REV', 'LIMIT', 0, 1)[1]
   first, last = first and member_parts(first, group), last and member_parts(last, group)
-  if taken == queue_places and not (last and page_is_before(first.order, last.order)) then
+  if taken == places and not (last and page_is_before(first.order, last.order)) then
     return
   end
-  for level, one in pairs({ [0] = taken <= queue_places and first or nil, [10] = taken >= queue_places and last or nil }) do
+  for level, one in pairs({ [0] = taken <= places and first or nil, [10] = taken >= places and last or nil }) do
     redis.call('ZREM', index, one.member)
     group_put(group_has(group, one) and group, one.id, one.due, level)
   end
-  return (taken <= queue_places or last) and most > 1 and group_balance(group, most - 1)
+  return (taken <= places or last) and most > 1 and group_balance(group, most - 1)
 end
 
 -- Mends what others have damaged, a bit with each call, after its first write: without the index all parked messages are delayed,

@@ -4,17 +4,25 @@
 -- long as any is there. An empty queue needs nothing.
 -- Called by what sets or ends a pause, may store a first message or remove the last one, and by claims.
 local function pause_keep(resumed)
-  if queue_needs and redis.call('HLEN', key_messages) == 0 then
-    redis.call('HDEL', key_config, 'needs')
+  local empty, limits = queue_needs and redis.call('HLEN', key_messages) == 0, queue_priorities.limits
+  local unlimited = limits and limits.interval + limits.group_interval == 0
+    and redis.call('EXISTS', queue_delayed_set(12) or key_config) == 0
+  if empty or unlimited then
+    limits = not unlimited and limits or nil
+    local needs = (empty and '' or string.gsub(queue_needs .. ' ', 'limits=0%.1 ', '')) .. (limits and 'limits=0.1' or '')
+    redis.call('HSET', key_config, 'needs', (string.gsub(needs, ' $', '')))
+    redis.call('HDEL', key_config, needs == '' and 'needs' or '')
+  end
+  if empty then
     redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
     if queue_places then
       redis.call('ZREMRANGEBYSCORE', queue_delayed_set(10), '-inf', '+inf')
       redis.call('ZREMRANGEBYSCORE', queue_delayed_set(11), '-inf', '+inf')
     end
   end
-  if (queue_paused or (resumed and (#queue_priorities > 0 or queue_needs))) and redis.call('HLEN', key_messages) > 0 then
+  if (queue_paused or limits or resumed and (#queue_priorities > 0 or queue_needs)) and redis.call('HLEN', key_messages) > 0 then
     redis.call('PERSIST', key_config)
-  elseif queue_paused or resumed then
+  elseif queue_paused or limits or resumed then
     redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
   end
 end

@@ -57,9 +57,9 @@ end
 -- whoever promised to come for it must have died.
 local function wakeup_cover_earlier(base, event, now)
   if not queue_paused then
-    local first = queue_first_due()
-    if not first or event < first or first < now - WAKEUP_OVERDUE_MICROS then
-      return wakeup_cover(wakeup_waiters, base, math.min(event, first or event), now)
+    local first, next = queue_first_due(event)
+    if not first or next < first or first < now - WAKEUP_OVERDUE_MICROS then
+      return wakeup_cover(wakeup_waiters, base, math.min(next, first or next), now)
     end
   end
 end

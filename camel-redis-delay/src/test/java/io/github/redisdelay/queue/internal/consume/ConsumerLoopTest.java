@@ -317,7 +317,8 @@ class ConsumerLoopTest {
         @Test
         void should_not_wait_longer_than_the_safety_interval_for_a_message_that_is_far_away() {
             running(1, 100);
-            claims.answer(new ClaimReply(FakeClaims.TIME, DueTime.MAX_MICROS, -1, 30_000_000, List.of(), List.of()));
+            claims.answer(
+                    new ClaimReply(FakeClaims.TIME, DueTime.MAX_MICROS, -1, 30_000_000, List.of(), List.of(), false));
             assertThat(untilNextClaim()).isBetween(s(27), s(30));
         }
 
@@ -899,7 +900,7 @@ class ConsumerLoopTest {
         void should_tell_of_dropped_messages_and_go_on_though_the_listener_throws() {
             running(1, 100);
             claims.answer(new ClaimReply(
-                    FakeClaims.TIME, -1, -1, 30_000_000, List.of(message("a")), List.of("lost1", "lost2")));
+                    FakeClaims.TIME, -1, -1, 30_000_000, List.of(message("a")), List.of("lost1", "lost2"), false));
             assertThat(handler.missing).containsExactly("lost1", "lost2");
             assertThat(handler.ids()).containsExactly("a");
         }
@@ -1272,7 +1273,8 @@ class ConsumerLoopTest {
                     reply.nextExpiryMicros(),
                     again == null ? -1 : again.toNanos() / 1_000,
                     reply.messages(),
-                    List.of());
+                    List.of(),
+                    false);
         }
 
         @Test

@@ -110,7 +110,7 @@ class PartitionedConsumerLoopTest {
     }
 
     private void answerPaused(int partition) {
-        claims.get(partition).answer(new ClaimReply(FakeClaims.TIME, -2, -2, 30_000_000, List.of(), List.of()));
+        claims.get(partition).answer(new ClaimReply(FakeClaims.TIME, -2, -2, 30_000_000, List.of(), List.of(), false));
     }
 
     @Test

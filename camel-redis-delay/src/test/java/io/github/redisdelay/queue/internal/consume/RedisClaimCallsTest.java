@@ -92,7 +92,8 @@ class RedisClaimCallsTest {
                         "28000000");
         redis.answer(emptyReply());
         assertThat(reply)
-                .isCompletedWithValue(new ClaimReply(FakeCaller.TIME, 1_000_000, -1, 30_000_000, List.of(), List.of()));
+                .isCompletedWithValue(
+                        new ClaimReply(FakeCaller.TIME, 1_000_000, -1, 30_000_000, List.of(), List.of(), false));
     }
 
     @Test

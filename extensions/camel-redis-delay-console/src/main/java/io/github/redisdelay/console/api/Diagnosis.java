@@ -158,7 +158,7 @@ final class Diagnosis {
         return new Finding(
                 stats.oldestParkedMicros() < HELD_BACK_MICROS ? "info" : "warning",
                 parked + " (the oldest for " + Times.words(stats.oldestParkedMicros())
-                        + "): their groups deliver them when those before them are finished"
+                        + "): those of their groups before them are not finished, or a rate delays them"
                         + (named.isEmpty() ? "" : ". Most are of " + named)
                         + (groups.size() > NAMED ? ", …" : ""));
     }

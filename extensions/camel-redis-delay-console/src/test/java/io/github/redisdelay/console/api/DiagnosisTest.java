@@ -71,10 +71,11 @@ class DiagnosisTest {
                 new StatsBuilder().consumers(1).delayed(20).stored(20).parked(13);
         assertThat(Diagnosis.of(new Diagnosis.Facts(
                         held.oldestParkedMicros(9 * MINUTE).build(), 0L, null, null, null, null, groups, GOOD)))
-                .containsExactly(new Diagnosis.Finding(
-                        "info",
-                        "13 due messages are parked (the oldest for 9 min): their groups deliver them when those before"
-                                + " them are finished. Most are of acme with 9, b with 2, c with 1, …"));
+                .containsExactly(
+                        new Diagnosis.Finding(
+                                "info",
+                                "13 due messages are parked (the oldest for 9 min): those of their groups before them"
+                                        + " are not finished, or a rate delays them. Most are of acme with 9, b with 2, c with 1, …"));
         assertThat(Diagnosis.of(new Diagnosis.Facts(
                         held.parked(1).oldestParkedMicros(11 * MINUTE).build(),
                         0L,
@@ -86,8 +87,8 @@ class DiagnosisTest {
                         GOOD)))
                 .containsExactly(new Diagnosis.Finding(
                         "warning",
-                        "1 due message is parked (the oldest for 11 min): their groups deliver them when those before"
-                                + " them are finished"));
+                        "1 due message is parked (the oldest for 11 min): those of their groups before them"
+                                + " are not finished, or a rate delays them"));
     }
 
     private static MessageInfo leased(String id, String consumer, int attempt, long due) {

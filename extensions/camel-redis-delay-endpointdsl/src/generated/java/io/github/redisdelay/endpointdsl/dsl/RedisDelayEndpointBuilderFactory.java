@@ -522,6 +522,22 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The rate at which deliveries of each group begin, written as rate.
+         * Messages of a group whose rate is used up are parked, and others are
+         * delivered.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: consumer
+         * 
+         * @param groupRate the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder groupRate(String groupRate) {
+            doSetProperty("groupRate", groupRate);
+            return this;
+        }
+        /**
          * The place of a message of a group before its redelivery. With strict
          * it keeps its place, and the others of its group wait. With relaxed
          * they pass. It is stored with the queue, as groupConcurrency.
@@ -655,6 +671,24 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         default RedisDelayEndpointConsumerBuilder onExpiry(String onExpiry) {
             doSetProperty("onExpiry", onExpiry);
+            return this;
+        }
+        /**
+         * The rate at which deliveries of the queue begin, over all of its
+         * consumers: so many in a time, such as 100/1s, from 1/1d to 10000/1s.
+         * With 100/1s:5 up to 5 begin at once after a rest, otherwise one. It
+         * is stored with the queue, as groupConcurrency, and needs
+         * partitions=1.
+         * 
+         * The option is a: <code>java.lang.String</code> type.
+         * 
+         * Group: consumer
+         * 
+         * @param rate the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder rate(String rate) {
+            doSetProperty("rate", rate);
             return this;
         }
         /**

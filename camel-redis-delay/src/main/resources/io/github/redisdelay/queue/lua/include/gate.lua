@@ -1,0 +1,53 @@
+-- Included by group.lua: the gate of a group, which is closed while its rate is used up, or while it is paused.
+--
+-- gates: hash; group -> struct '<ddd' when its next delivery may begin by the rate; since when it is paused, and until when
+-- opens: sorted set; group of which messages are parked behind its gate -> when that opens
+
+-- Returns when the gate of a group opens, false if it is open; and what is stored of it.
+local function gate_read(group)
+  local bytes, now = redis.call('HGET', queue_delayed_set(12), group), clock_now
+  local next, since, ends = struct.unpack('<ddd', bytes and #bytes == 24 and bytes or string.rep('\0', 24))
+  -- Times of a clock that was ahead, or of a slower rate, must not last for longer than was meant.
+  local latest = now + queue_priorities.limits.group_interval
+  if next > latest or since > now then
+    next, since, ends = math.min(next, latest), math.min(since, now), math.min(ends, now + math.max(0, ends - since))
+    redis.call('HSET', queue_delayed_set(12), group, struct.pack('<ddd', next, since, ends))
+  end
+  local opens = math.max(next, ends)
+  return opens > now and opens, next, since, ends
+end
+
+-- Counts a delivery of a group that begins, or pauses the group.
+local function gate_write(group, next, since, ends)
+  redis.call('HSET', queue_delayed_set(12), group, struct.pack('<ddd', next, since, ends))
+  redis.call('EXPIRE', queue_delayed_set(12), CALL_IDLE_SECONDS)
+  group_changed[group] = true
+end
+
+-- Returns how many messages of a group may be delayed or leased: those that have begun keep their places; of others none while the
+-- gate is closed, and one at a time where there is a rate, so that no claim meets many that it may not give.
+local function gate_places(group)
+  local opens, prefix = gate_read(group), group .. '\0'
+  if opens and redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PARKED, '(' .. prefix .. '\255') > 0 then
+    redis.call('ZADD', queue_delayed_set(13), opens, group)
+  end
+  return math.min(queue_places, (opens and 0 or queue_priorities.limits.group_interval > 0 and 1 or math.huge)
+    + redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE, '(' .. prefix .. MEMBER_DELAYED))
+end
+
+-- Notes the groups whose gates have opened, and forgets some gates that say nothing any more.
+local function gate_open()
+  if session_record and #session_record >= 16 and select(2, struct.unpack('<dd', session_record)) > clock_now then
+    -- The clock was set back.
+    redis.call('ZUNIONSTORE', queue_delayed_set(13), 1, queue_delayed_set(13), 'WEIGHTS', 0)
+  end
+  for _, group in ipairs(redis.call('ZRANGEBYSCORE', queue_delayed_set(13), '-inf', clock_now, 'LIMIT', 0, 256)) do
+    redis.call('ZREM', queue_delayed_set(13), group)
+    group_changed[group] = true
+  end
+  for _, group in ipairs(redis.call('HRANDFIELD', queue_delayed_set(12), 4)) do
+    local opens, next = gate_read(group)
+    local over = not opens and next + queue_priorities.limits.group_slack <= clock_now
+    redis.call('HDEL', queue_delayed_set(12), over and group or '')
+  end
+end

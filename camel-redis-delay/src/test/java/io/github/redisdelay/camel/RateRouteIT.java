@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import io.github.redisdelay.testkit.LogLines;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.camel.Processor;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The options of rates: how fast routes begin over several contexts, what is shown, and what is refused. */
+class RateRouteIT extends CamelRedisIT {
+
+    private final Queue<Long> begun = new ConcurrentLinkedQueue<>();
+    private final Processor work = exchange -> begun.add(System.nanoTime());
+
+    @BeforeEach
+    void startContext() {
+        context.start();
+    }
+
+    private void schedule(int count, Map<String, Object> headers) {
+        for (int i = 0; i < count; i++) {
+            send(uri, "message " + i, headers);
+        }
+    }
+
+    private long millis() {
+        List<Long> times = begun.stream().sorted().toList();
+        return (times.get(times.size() - 1) - times.get(0)) / 1_000_000;
+    }
+
+    @Test
+    void should_begin_at_the_rate_over_two_contexts() throws Exception {
+        schedule(31, Map.of());
+        try (DefaultCamelContext other = newContext()) {
+            other.getRegistry().bind("redisson", redis.client());
+            other.addRoutes(consume("?concurrentConsumers=5&rate=20/1s", work));
+            other.start();
+            start(consume("?concurrentConsumers=5&rate=20/1s", work));
+            await().until(() -> begun.size() == 31);
+        }
+        // 1.5 s by the claims; a route may begin a moment after its claim.
+        assertThat(millis()).isBetween(1_300L, 8_000L);
+    }
+
+    @Test
+    void should_begin_a_fast_rate_and_one_for_each_group() throws Exception {
+        schedule(6, Map.of(RedisDelayConstants.GROUP, "a"));
+        schedule(6, Map.of(RedisDelayConstants.GROUP, "b"));
+        schedule(60, Map.of());
+        assertThat(send(uri + "?operation=stats", null, Map.of()).getMessage().getBody(Map.class))
+                .containsEntry("parked", 10L);
+        start(consume("?concurrentConsumers=20&groupRate=5/1s&rate=500/1s:20", work));
+        await().until(() -> begun.size() == 60 + 12);
+        assertThat(millis()).isGreaterThan(900);
+    }
+
+    @Test
+    void should_say_that_the_rate_has_changed() throws Exception {
+        try (LogLines log = new LogLines("io.github.redisdelay.camel")) {
+            start(consume("?rate=1/1h", work));
+            await().until(() -> log.of(Level.WARN).stream()
+                    .anyMatch(line -> line.contains("its limits were groupConcurrency=1 and groupRetry=strict, and are"
+                            + " groupConcurrency=1 and groupRetry=strict and rate=1/1h from now on")));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "rate=10             | option 'rate' is '10': write so many deliveries in a time",
+                "rate=0/1s           | option 'rate' is '0/1s': write so many deliveries in a time",
+                "rate=20000/1s       | from 1/1d to 10000/1s",
+                "rate=1/2d           | option 'rate' is '1/2d'",
+                "rate=1/x            | option 'rate' is '1/x'",
+                "groupRate=5/1s:0    | option 'groupRate' is '5/1s:0'",
+                "groupRate=5/1s:1001 | 100/1s:5 if up to 5 may begin at once (1 to 1000)",
+                "rate=5/1s&partitions=2 | option 'rate' is '5/1s', and option 'partitions' is 2: partitions do not know",
+                "rate=5/1s&batching=true | a rate counts messages, and would tear batches. Remove one of them",
+                "state=dead&rate=5/1s | option 'rate' is set on a consumer of dead letters"
+            })
+    void should_refuse_what_is_no_rate(String options, String error) {
+        assertThatThrownBy(() -> start(consume("?" + options, work))).hasStackTraceContaining(error);
+    }
+
+    @Test
+    void should_refuse_a_rate_where_messages_are_polled() {
+        assertThatThrownBy(() -> context.createConsumerTemplate().receive(uri + "?rate=5/1s", 1))
+                .hasStackTraceContaining("option 'rate' is set on an endpoint that is polled");
+    }
+}
