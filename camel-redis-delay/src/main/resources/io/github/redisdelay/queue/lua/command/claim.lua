@@ -107,9 +107,7 @@ if stored or not queue_paused and wanted > 0 and (queue_places or due and due <=
 --@include group.lua
     group_of, leave_group, end_groups = member_stored, group_leave, group_end
     group_mend()
-    if limits then
-      gate_open()
-    end
+    local _ = limits and gate_open()
     group_end()
     due = queue_first_due()
     local given = {}
@@ -121,21 +119,18 @@ if stored or not queue_paused and wanted > 0 and (queue_places or due and due <=
       end
       local others = redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE,
         '(' .. prefix .. MEMBER_DELAYED) - (redis.call('ZSCORE', queue_delayed_set(11), own) and 1 or 0)
-      local opens, next, since, ends
-      if limits then
-        opens, next, since, ends = gate_read(group)
-      end
-      given[group] = not opens and others < queue_places
+      local gate = limits and { gate_read(group) } or {}
+      given[group] = not gate[1] and others < queue_places
       if given[group] then
         redis.call('ZADD', queue_delayed_set(11), 0, own)
         redis.call('ZREM', queue_delayed_set(11), member_make(group, MEMBER_DELAYED, id, record.due))
         if limits and limits.group_interval > 0 then
-          gate_write(group, math.max(next, now - limits.group_slack) + limits.group_interval, since, ends)
+          gate_write(group, math.max(gate[2], now - limits.group_slack) + limits.group_interval, gate[3], gate[4])
         end
       else
         -- One that keeps its place comes again when the gate opens.
-        local keeps = opens and redis.call('ZSCORE', queue_delayed_set(11), own)
-        record.due, record.claim = keeps and opens or record.due, RECORD_NO_CLAIM
+        local keeps = gate[1] and redis.call('ZSCORE', queue_delayed_set(11), own)
+        record.due, record.claim = keeps and gate[1] or record.due, RECORD_NO_CLAIM
         group_leave(not keeps and group, id)
         redis.call('HSET', key_state, id, record_write(record))
         redis.call('ZADD', key_delayed, record.due, id)

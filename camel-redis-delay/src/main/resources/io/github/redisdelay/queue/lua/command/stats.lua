@@ -38,8 +38,7 @@ for i = 0, #queue_priorities + (queue_places and 1 or 0) do
 end
 local parked = queue_places and redis.call('ZCOUNT', queue_delayed_set(10), '-inf', now) or 0
 -- While a rate of the queue delays messages, they are not overdue: it was used up within the last second.
-local limits = queue_priorities.limits or { interval = 0 }
-local held = limits.interval > 0 and limits.opens > now - 1000000
+local held = (queue_priorities.limits or { opens = 0 }).opens > now - 1000000
 queue_priorities.limits = nil
 local oldest = queue_first_due()
 local listening = 0

@@ -675,10 +675,9 @@ public interface RedisDelayEndpointBuilderFactory {
         }
         /**
          * The rate at which deliveries of the queue begin, over all of its
-         * consumers: so many in a time, such as 100/1s, from 1/1d to 10000/1s.
-         * With 100/1s:5 up to 5 begin at once after a rest, otherwise one. It
-         * is stored with the queue, as groupConcurrency, and needs
-         * partitions=1.
+         * consumers, such as 100/1s. It is from 1/1d to 10000/1s. With 100/1s:5
+         * up to 5 begin at once after a rest, otherwise one. It is stored with
+         * the queue, as groupConcurrency. It needs partitions=1.
          * 
          * The option is a: <code>java.lang.String</code> type.
          * 
