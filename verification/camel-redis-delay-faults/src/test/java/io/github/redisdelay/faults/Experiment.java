@@ -15,7 +15,7 @@ import io.github.redisdelay.history.ServerClock;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.GroupLimit;
+import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -99,7 +99,7 @@ final class Experiment implements AutoCloseable {
     private final DelayQueue queue;
     private final List<DelayQueue> queues;
     /** The rule of the groups that all messages of producers have; null if they have none. */
-    private GroupLimit limit;
+    private QueueLimits limit;
 
     /** Tells of leases that a busy machine costs; null where the site is not watched. */
     private final SoakWatch watch;
@@ -139,8 +139,8 @@ final class Experiment implements AutoCloseable {
 
     /** Gives the messages of producers groups; the judge asks for these, too. */
     Experiment withGroups(int concurrency, boolean strict) throws Exception {
-        limit = new GroupLimit(concurrency, strict);
-        queue.admin().limitGroups(limit).get(20, TimeUnit.SECONDS);
+        limit = new QueueLimits(concurrency, strict);
+        queue.admin().limit(limit).get(20, TimeUnit.SECONDS);
         return this;
     }
 
@@ -462,7 +462,7 @@ final class Experiment implements AutoCloseable {
         Verdict verdict = GroupChecker.check(
                 events(),
                 site.lease(),
-                new GroupChecker.Terms(limit.concurrency(), limit.strict(), known, LONGEST_WAIT));
+                new GroupChecker.Terms(limit.groupConcurrency(), limit.strict(), known, LONGEST_WAIT));
         LOG.info(
                 "{}: {} groups; all of them were asked for after {} claims; with a place for it a message waited for {} ms"
                         + " at the most",
