@@ -44,11 +44,9 @@ public record MessageInfo(
      * is no recurring schedule, or its rule cannot be evaluated here.
      */
     public long nextRunMicros(long nowMicros) {
-        if (newDueMicros > 0) {
-            return newDueMicros;
-        }
         try {
-            return rule == null ? -1 : Schedule.parse(rule).next(runMicros, Math.max(runMicros, nowMicros));
+            long after = Math.max(Math.max(runMicros, newDueMicros - 1), nowMicros);
+            return rule == null ? -1 : Schedule.parse(rule).next(Math.max(runMicros, newDueMicros), after);
         } catch (RuntimeException e) {
             return -1;
         }

@@ -3,8 +3,6 @@ package io.github.redisdelay.queue;
 
 import com.cronutils.model.definition.CronDefinition;
 import com.cronutils.model.definition.CronDefinitionBuilder;
-import com.cronutils.model.field.definition.FieldDayOfWeekDefinitionBuilder;
-import com.cronutils.model.field.definition.FieldSpecialCharsDefinitionBuilder;
 import com.cronutils.model.time.ExecutionTime;
 import com.cronutils.parser.CronParser;
 import io.github.redisdelay.queue.exception.ShownId;
@@ -16,11 +14,11 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.zone.ZoneOffsetTransition;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -58,12 +56,12 @@ public final class Schedule {
     private static final Pattern NO_DAYS = Pattern.compile(".*(2[89]|3\\d)W|.*[LW].*,.*|.*,.*[LW].*");
 
     /** The rules that were read, by their texts. To read a cron expression takes 0.1 ms or more, and each run needs its rule thrice. */
-    private static final Map<String, Schedule> READ = new ConcurrentHashMap<>();
-
-    private static final int MOST_READ = 1_000;
-
-    private static final CronDefinition FIVE_FIELDS = fields(false);
-    private static final CronDefinition SIX_FIELDS = fields(true);
+    private static final Map<String, Schedule> READ = Collections.synchronizedMap(new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Schedule> eldest) {
+            return size() > 1_000;
+        }
+    });
 
     private final String text;
     private final long interval; // in microseconds; 0 of a cron expression
@@ -86,10 +84,10 @@ public final class Schedule {
         }
         builder.withMinutes().withValidRange(0, 59).withStrictRange().and();
         builder.withHours().withValidRange(0, 23).withStrictRange().and();
-        FieldSpecialCharsDefinitionBuilder days = builder.withDayOfMonth().withValidRange(1, 31);
+        var days = builder.withDayOfMonth().withValidRange(1, 31);
         days.supportsL().supportsW().supportsLW().withStrictRange().and();
         builder.withMonth().withValidRange(1, 12).withStrictRange().and();
-        FieldDayOfWeekDefinitionBuilder week = builder.withDayOfWeek().withValidRange(0, 7);
+        var week = builder.withDayOfWeek().withValidRange(0, 7);
         week.withMondayDoWValue(1)
                 .withIntMapping(7, 0)
                 .supportsHash()
@@ -133,8 +131,7 @@ public final class Schedule {
             throw unusable(
                     expression,
                     "has " + fields.length + " fields: give minute, hour, day of the month, month and day of the week,"
-                            + " or these with the second first",
-                    null);
+                            + " or these with the second first");
         }
         String days = fields[fields.length - 3];
         String week = fields[fields.length - 1];
@@ -142,33 +139,39 @@ public final class Schedule {
             throw unusable(
                     expression,
                     "restricts the day of the month and the day of the week: make one of them *; MON#1 is the first"
-                            + " Monday, and two schedules take either",
-                    null);
+                            + " Monday, and two schedules take either");
         }
         if (NO_DAYS.matcher(days).matches()) {
             throw unusable(
                     expression,
                     "has the day of the month " + ShownId.of(days)
-                            + ": L, L-3, LW and 15W stand alone, and W goes with 1 to 27; LW is the last weekday",
-                    null);
+                            + ": L, L-3, LW and 15W stand alone, and W goes with 1 to 27; LW is the last weekday");
+        }
+        if (week.matches("(.*[^A-Z0-9])?L.*")) {
+            throw unusable(
+                    expression,
+                    "has L without a day of the week: Saturday in Quartz, Sunday elsewhere; write SAT or SUN");
         }
         ExecutionTime times;
         try {
-            times = ExecutionTime.forCron(new CronParser(seconds ? SIX_FIELDS : FIVE_FIELDS).parse(normal));
-        } catch (IllegalArgumentException e) {
-            throw unusable(expression, "cannot be read: " + ShownId.of(String.valueOf(e.getMessage())), e);
+            times = ExecutionTime.forCron(new CronParser(fields(seconds)).parse(normal));
+        } catch (LinkageError e) {
+            throw unusable(expression, "needs com.cronutils:cron-utils: " + e);
+        } catch (RuntimeException e) {
+            // Also others than the library documents.
+            throw unusable(expression, "cannot be read: " + ShownId.of(String.valueOf(e.getMessage())));
         }
         boolean repeats = Stream.of(fields).limit(fields.length - 3).anyMatch(field -> field.startsWith("*"));
         Schedule schedule = new Schedule(CRON + normal + " " + zone.getId(), 0, times, zone, repeats);
         // A day that comes once comes again within 40 years: 29 February on a Monday, say.
         if (schedule.match(LocalDateTime.of(2000, 1, 1, 0, 0)).isEmpty()) {
-            throw unusable(expression, "never matches: no day of any year is in all its fields", null);
+            throw unusable(expression, "never matches: no day of any year is in all its fields");
         }
         return schedule;
     }
 
-    private static IllegalArgumentException unusable(String expression, String why, Exception cause) {
-        return new IllegalArgumentException("cron expression '" + ShownId.of(expression) + "' " + why, cause);
+    private static IllegalArgumentException unusable(String expression, String why) {
+        return new IllegalArgumentException("cron expression '" + ShownId.of(expression) + "' " + why);
     }
 
     /**
@@ -177,9 +180,6 @@ public final class Schedule {
      * @throws IllegalArgumentException for anything else
      */
     public static Schedule parse(String text) {
-        if (READ.size() >= MOST_READ) {
-            READ.clear();
-        }
         return READ.computeIfAbsent(text, Schedule::read);
     }
 
@@ -257,7 +257,7 @@ public final class Schedule {
 
     @Override
     public int hashCode() {
-        return Objects.hash(text);
+        return text.hashCode();
     }
 
     @Override

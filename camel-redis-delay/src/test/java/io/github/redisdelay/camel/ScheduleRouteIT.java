@@ -14,6 +14,7 @@ import io.github.redisdelay.testkit.LogLines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RMap;
 import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.StringCodec;
 
 /** Routes and producers make recurring schedules: each time is one exchange, wherever the queue is consumed. */
 class ScheduleRouteIT extends CamelRedisIT {
@@ -266,6 +268,25 @@ class ScheduleRouteIT extends CamelRedisIT {
                 Map.of(RedisDelayConstants.SCHEDULE_ID, "report", RedisDelayConstants.TIME_ZONE, "Asia/Tokyo");
         send(uri + "?cron=0 2 * * *", "x", headers);
         assertThat(info("report").rule()).isEqualTo("cron 0 2 * * * Asia/Tokyo");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"+05:30", "UTC+2", "-03:00", " Europe/Berlin "})
+    void should_take_a_time_zone_as_it_is_written_in_a_uri(String zone) throws Exception {
+        context.start();
+        send(uri + "?cron=0 2 * * *&timeZone=" + zone, "x", REPORT);
+        assertThat(info("report").rule())
+                .isEqualTo("cron 0 2 * * * " + ZoneId.of(zone.strip()).getId());
+    }
+
+    @Test
+    void should_say_at_its_start_what_it_is_too_old_for() {
+        redis.client()
+                .getMap("redis-delay:{" + queue + "}:config", StringCodec.INSTANCE)
+                .put("needs", "rrule=9.9");
+        assertThatThrownBy(() -> start(consume("?every=1h", this::take)))
+                .hasMessageContaining("queue '" + queue
+                        + "' needs 'rrule' (since version 9.9), which this version of camel-redis-delay");
     }
 
     @Test

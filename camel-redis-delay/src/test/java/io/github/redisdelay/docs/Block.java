@@ -53,6 +53,7 @@ record Block(String page, int line, String language, String code) {
             "docs/operating.md",
             "docs/queue-layer.md",
             "docs/recipes.md",
+            "docs/recurring.md",
             "docs/replicas.md",
             "docs/scheduling.md",
             "docs/sharing-redis.md",

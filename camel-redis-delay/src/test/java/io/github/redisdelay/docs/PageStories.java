@@ -372,6 +372,34 @@ final class PageStories {
             stage.awaitMessages("orders", 0, 0);
         });
 
+        story("DelayQueueClient.create( Schedule.cron(", stage -> {
+            stage.start();
+            stage.awaitMessages("reports", 1, 0);
+            assertThat(stage.secondsToWait("reports")).isPositive();
+        });
+
+        story("redis-delay:nightly bean:reports", PageStories::runNow);
+
+        story("redis-delay:partner-health", PageStories::runNow);
+
+        story("direct:remind CamelRedisDelayCron", stage -> {
+            stage.start();
+            stage.send("direct:remind", "tablets", Map.of("user", "Ada", "at", "0 30 7 * * MON-FRI"));
+            Exchange stored =
+                    stage.send("redis-delay:reminders?operation=get", null, Map.of("CamelRedisDelayScheduleId", "Ada"));
+            assertThat(stored.getMessage().getBody()).isEqualTo("tablets");
+            assertThat(stored.getMessage().getHeader("CamelRedisDelayRule"))
+                    .isEqualTo("cron 0 30 7 * * MON-FRI Europe/Berlin");
+        });
+
+        story("direct:forget", stage -> {
+            stage.start();
+            stage.send("redis-delay:reminders?every=1h", "tablets", Map.of("CamelRedisDelayScheduleId", "Ada"));
+            stage.awaitMessages("reminders", 1, 0);
+            stage.send("direct:forget", null, Map.of("user", "Ada"));
+            stage.awaitMessages("reminders", 0, 0);
+        });
+
         story("new SSLContextParameters()", stage -> {
             stage.start();
             assertThat(stage.component.getConfiguration().getAddress()).startsWith("rediss://");
@@ -383,6 +411,24 @@ final class PageStories {
                             .getResource())
                     .isEqualTo("classpath:redis-ca.p12");
         });
+    }
+
+    /** The schedule that the route declares runs now, and goes on. */
+    private static void runNow(Stage stage) throws Exception {
+        String queue = stage.shows("nightly") ? "nightly" : "partner-health";
+        stage.bind("partner", new Partner());
+        stage.start();
+        stage.awaitMessages(queue, 1, 0);
+        stage.outside.queue(queue).promote(queue).result().join();
+        await().untilAsserted(() -> assertThat(stage.send(
+                                "redis-delay:" + queue + "?operation=get",
+                                null,
+                                Map.of("CamelRedisDelayScheduleId", queue))
+                        .getMessage()
+                        .getHeader("CamelRedisDelayLastRunTime"))
+                .isNotNull());
+        stage.awaitMessages(queue, 1, 0);
+        assertThat(stage.secondsToWait(queue)).isPositive();
     }
 
     private static Object previousState(Exchange exchange) {
@@ -435,6 +481,11 @@ final class PageStories {
         public void mend() {
             mended.incrementAndGet();
         }
+    }
+
+    /** Stands in for the reader's partner. */
+    public static final class Partner {
+        public void ping() {}
     }
 
     /** Stands in for the reader's payments. */

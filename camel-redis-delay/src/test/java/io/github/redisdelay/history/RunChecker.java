@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Judges the runs of recurring schedules, as {@link HistoryChecker} does messages. What it asks:
@@ -317,8 +318,13 @@ public final class RunChecker {
 
     private void checkTime(List<Delivery> all, int index, Delivery before) {
         Delivery delivery = all.get(index);
+        Delivery first = all.subList(0, index).stream()
+                .filter(other -> other.time() == before.time())
+                .findFirst()
+                .orElse(null); // of the run before
+        long since = first == null ? 0 : first.claimed;
         List<Event> acts = changes.getOrDefault(delivery.event.id(), List.of()).stream()
-                .filter(act -> act.micros() <= delivery.claimed && (before == null || answered(act) >= before.claimed))
+                .filter(act -> act.micros() <= delivery.claimed && answered(act) >= since)
                 .toList();
         boolean repeated = isLost(before == null ? 0 : before.claimed, delivery.claimed)
                 && all.subList(0, index).stream()
@@ -334,7 +340,7 @@ public final class RunChecker {
             problem(back ? Rule.TWICE : Rule.LOST, all, index, "has a time that does not follow from the run before");
             return;
         }
-        checkPulledBack(all, index, before, acts);
+        checkPulledBack(all, index, first, acts);
         if (!given) {
             for (long time = before.rule().next(before.time(), before.time());
                     time < delivery.time();
@@ -381,21 +387,27 @@ public final class RunChecker {
         long high = Math.max(before.time(), latestEnd + ahead[1]);
         Schedule rule = before.rule();
         long time = next.time();
-        boolean follows = rule.next(before.time(), low) <= time
-                && time <= rule.next(before.time(), high)
-                && rule.next(before.time(), time - 1) == time;
+        // A grid begins where its rule was stored: during the run before, say, whose retry came later.
+        boolean follows = Stream.concat(
+                        Stream.of(before.time()),
+                        acts.stream()
+                                .map(act -> answers.get(act.claim()))
+                                .filter(RunChecker::isStored)
+                                .map(Event::due))
+                .anyMatch(begin -> rule.next(begin, low) <= time
+                        && time <= rule.next(begin, high)
+                        && rule.next(begin, time - 1) == time);
         return follows ? high : Long.MAX_VALUE;
     }
 
     /** Whether the same rule was stored again, and a time moved, for no reason. */
-    private void checkPulledBack(List<Delivery> all, int index, Delivery before, List<Event> acts) {
-        boolean others = before == null
+    private void checkPulledBack(List<Delivery> all, int index, Delivery first, List<Event> acts) {
+        boolean others = first == null
                 || acts.stream()
                         .anyMatch(act ->
-                                act.what() != What.DECLARING || !act.rule().equals(before.rule()));
-        boolean stepped = before != null
-                && clock.ahead(before.claimed, all.get(index).claimed)[0]
-                        < clock.ahead(before.claimed, before.claimed)[1];
+                                act.what() != What.DECLARING || !act.rule().equals(first.rule()));
+        boolean stepped = first != null
+                && clock.ahead(first.claimed, all.get(index).claimed)[0] < clock.ahead(first.claimed, first.claimed)[1];
         boolean pulled = acts.stream()
                 .anyMatch(act -> act.what() == What.DECLARING
                         && answers.get(act.claim()) != null

@@ -254,6 +254,42 @@ class RunCheckerTest {
     }
 
     @Test
+    void should_accept_the_grid_of_a_rule_that_was_stored_before_a_retry() {
+        declared();
+        delivered(10, "c", "a", 10);
+        ended(11, "a", "RETRY");
+        declared(13, "second", "every 5s", "REPLACED", 62);
+        delivered(15, "c", "b", 10, "every 5s");
+        ended(16, "b", "ACKNOWLEDGE");
+        delivered(62, "c", "c", 62, "every 5s");
+        assertClean();
+        events.remove(events.size() - 1);
+        ended(70, "b", "ACKNOWLEDGE"); // later than that time
+        delivered(112, "c", "c", 112, "every 5s");
+        assertClean();
+        events.remove(events.size() - 1);
+        delivered(115, "c", "c", 115, "every 5s");
+        assertCaught(Rule.LOST);
+    }
+
+    @Test
+    void should_accept_what_is_pulled_back_after_the_retry_of_a_run() {
+        declared();
+        run(10, "a");
+        step(15, 6_000);
+        server(16, 6_016, "b", 20, 20);
+        ended(17, "b", "ACKNOWLEDGE");
+        server(24, 6_024, "c", 6_020, 6_020);
+        ended(25, "c", "RETRY");
+        step(45, -6_000);
+        server(60, 60, "d", 59, 6_020);
+        ended(61, "d", "ACKNOWLEDGE");
+        declared(65, "pull", SECONDS, "REPLACED", 70);
+        server(70, 70, "e", 70, 70);
+        assertClean();
+    }
+
+    @Test
     void should_catch_a_rule_that_was_replaced_before() {
         declared();
         run(10, "a");
@@ -313,13 +349,13 @@ class RunCheckerTest {
         declared();
         run(10, "a");
         step(15, 6_000);
-        server(16, 6_016, "b", 20);
+        server(16, 6_016, "b", 20, 20);
         ended(17, "b", "ACKNOWLEDGE");
-        server(24, 6_024, "c", 6_020);
+        server(24, 6_024, "c", 6_020, 6_020);
         ended(25, "c", "ACKNOWLEDGE");
         step(45, -6_000);
         declared(50, "pull", SECONDS, "REPLACED", 60);
-        server(60, 60, "d", 60);
+        server(60, 60, "d", 60, 60);
         assertClean();
         assertThat(check().missed()).isEqualTo(599);
     }
@@ -328,9 +364,9 @@ class RunCheckerTest {
         event(at, "test", What.CLOCK_STEPS, "", "", by, "", "");
     }
 
-    private void server(long at, long claimed, String claim, long time) {
+    private void server(long at, long claimed, String claim, long due, long time) {
         String detail = "run " + time * TENTH + " " + SECONDS;
         events.add(new Event(
-                at * TENTH + 1, "c", What.DELIVERED, "s", claim, time * TENTH, claimed * TENTH, 1, "NONE", detail));
+                at * TENTH + 1, "c", What.DELIVERED, "s", claim, due * TENTH, claimed * TENTH, 1, "NONE", detail));
     }
 }

@@ -3,6 +3,7 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -11,11 +12,8 @@ import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.ZoneId;
-import java.time.ZonedDateTime;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -191,6 +189,30 @@ class RecurringIT extends RealQueueIT {
         ScheduleResult again = declare(QUARTERS);
         assertThat(again.dueMicros() - again.scheduledMicros()).isBetween(1L, QUARTER + 1_000_000);
         assertThat(info().dueMicros()).isEqualTo(again.dueMicros());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void should_come_once_when_it_is_delivered_after_the_first_time_of_a_new_rule(boolean tried) {
+        Schedule seconds = Schedule.every(Duration.ofSeconds(1));
+        declare(YEARLY);
+        ClaimedDelivery before = run(Duration.ofDays(400));
+        if (tried) {
+            end(before, new Settlement.Retry(Duration.ofMillis(1_500), bytes("failure")));
+        }
+        long first = declare(seconds).dueMicros();
+        if (!tried) {
+            end(before, Settlement.RELEASE);
+            get(queue.reschedule("s", DueTime.after(Duration.ofMillis(1_500))));
+        }
+        long due = info().dueMicros();
+        assertThat(due).isGreaterThan(first);
+        assertThat(info().nextRunMicros(due)).isGreaterThan(due);
+        ClaimedDelivery run =
+                await().until(() -> claim(5), claimed -> !claimed.isEmpty()).get(0);
+        assertThat(run.nextRunMicros()).isGreaterThan(run.claimedMicros());
+        end(run, Settlement.ACKNOWLEDGE);
+        assertThat(info().dueMicros()).isGreaterThan(run.claimedMicros());
     }
 
     @Test
@@ -450,6 +472,15 @@ class RecurringIT extends RealQueueIT {
         assertThat(declare(queue, QUARTERS, "old", old).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
     }
 
+    /** After a {@code FLUSHALL}: another JVM of the newer version is the first, but this one started after the older version. */
+    @Test
+    void should_let_the_latest_declaration_of_an_equal_rule_hold() {
+        declare(queue, HOURS, "body", 1);
+        declare(queue, HOURS, "body", 3);
+        assertThat(declare(queue, QUARTERS, "body", 2).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+        assertThat(info().rule()).isEqualTo(HOURS.encode());
+    }
+
     @Test
     void should_come_again_after_a_lost_lease_and_a_repair() {
         declare(QUARTERS);
@@ -506,43 +537,6 @@ class RecurringIT extends RealQueueIT {
             // A second later, or the machine stood still in between.
             assertThat(info().dueMicros() - missed.claimedMicros()).isBetween(1L, 11_000_000L);
             consumer.close();
-        }
-        redis.client().getKeys().delete(clock);
-    }
-
-    /** Each night has one run, at two by the clock on the wall, also where clocks change. */
-    @Test
-    void should_run_each_night_of_a_year() {
-        String clock = keys().key("clock");
-        ZonedDateTime start = ZonedDateTime.of(2027, 1, 1, 12, 0, 0, 0, BERLIN);
-        long ahead = start.toEpochSecond() - Instant.now().getEpochSecond();
-        redis.client().getBucket(clock, StringCodec.INSTANCE).set(String.valueOf(ahead));
-        try (DelayQueueClient stepped = ClientAccess.create(
-                new SteppedCaller(redis.client(), clock),
-                ClientOptions.DEFAULTS,
-                ClientAccess.timers(client),
-                new SecureRandom(),
-                () -> start.toInstant().toEpochMilli(),
-                redis.client())) {
-            DelayQueue there = stepped.queue(queue.name());
-            var nightly = ClientAccess.consumers(stepped)
-                    .newClaims(((RedisDelayQueue) there).partitions().get(0).address(), error -> {});
-            declare(there, Schedule.cron("0 2 * * *", BERLIN), "report", 0);
-            for (int day = 1; day <= 365; day++) {
-                long noon = start.plusDays(day).toEpochSecond();
-                redis.client()
-                        .getBucket(clock, StringCodec.INSTANCE)
-                        .set(String.valueOf(noon - Instant.now().getEpochSecond()));
-                List<ClaimedDelivery> runs = claim(there, nightly, 5, 5);
-                assertThat(runs).hasSize(1);
-                ZonedDateTime due = Instant.ofEpochSecond(
-                                0, TimeUnit.MICROSECONDS.toNanos(runs.get(0).firstDueMicros()))
-                        .atZone(BERLIN);
-                ZonedDateTime two = start.plusDays(day).withHour(2).withEarlierOffsetAtOverlap();
-                assertThat(due).isEqualTo(two);
-                end(runs.get(0), Settlement.ACKNOWLEDGE);
-            }
-            nightly.close();
         }
         redis.client().getKeys().delete(clock);
     }

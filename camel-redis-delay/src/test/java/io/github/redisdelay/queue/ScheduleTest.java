@@ -4,6 +4,11 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.File;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -49,13 +54,14 @@ class ScheduleTest {
     }
 
     @Test
-    void should_read_a_rule_once_and_remember_a_thousand() {
-        Schedule rule = Schedule.parse("cron 0 2 * * * Europe/Berlin");
-        assertThat(Schedule.parse(rule.encode())).isSameAs(rule);
+    void should_remember_the_thousand_rules_that_were_used_last() {
+        Schedule used = Schedule.parse("cron 0 2 * * * Europe/Berlin");
+        Schedule forgotten = Schedule.parse("cron 0 3 * * * Europe/Berlin");
         for (int seconds = 1; seconds <= 1_000; seconds++) {
             Schedule.parse("every " + seconds + "s");
+            assertThat(Schedule.parse(used.encode())).isSameAs(used);
         }
-        assertThat(Schedule.parse(rule.encode())).isEqualTo(rule).isNotSameAs(rule);
+        assertThat(Schedule.parse(forgotten.encode())).isEqualTo(forgotten).isNotSameAs(forgotten);
     }
 
     @ParameterizedTest
@@ -247,13 +253,41 @@ class ScheduleTest {
                 "0 0 15,L * *   | has the day of the month 15,L",
                 "0 8 15W,20 * * | has the day of the month 15W,20",
                 "0 8 1,15W * *  | has the day of the month 1,15W",
-                "0 0 0 LW,1 * * | has the day of the month LW,1"
+                "0 0 0 LW,1 * * | has the day of the month LW,1",
+                "0 0 * * L      | has L without a day of the week: Saturday in Quartz, Sunday elsewhere; write",
+                "0 0 0 * * L    | write SAT or SUN",
+                "0 0 * * l-3    | has L without a day of the week",
+                "0 0 * * MON,L  | has L without a day of the week",
+                "0 0 * * MON-L  | has L without a day of the week"
             })
     void should_say_what_is_wrong_with_an_expression(String expression, String why) {
         assertThatThrownBy(() -> Schedule.cron(expression, BERLIN))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("cron expression '" + expression + "' ")
                 .hasMessageContaining(why);
+    }
+
+    /** Whoever excludes it has intervals all the same, and no run under a lease that never ends. */
+    @Test
+    void should_name_the_library_for_cron_where_it_is_missing() throws Exception {
+        String all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        List<URL> others = new ArrayList<>();
+        for (String entry : all.split(File.pathSeparator)) {
+            if (!entry.contains("cron-utils")) {
+                others.add(Path.of(entry).toUri().toURL());
+            }
+        }
+        try (URLClassLoader without =
+                new URLClassLoader(others.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
+            Method parse = without.loadClass(Schedule.class.getName()).getMethod("parse", String.class);
+            assertThat(parse.invoke(null, "every 15m")).hasToString("every 15m");
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> parse.invoke(null, "cron 0 2 * * * UTC"))
+                        .cause()
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("needs com.cronutils:cron-utils: ");
+            }
+        }
     }
 
     @Test

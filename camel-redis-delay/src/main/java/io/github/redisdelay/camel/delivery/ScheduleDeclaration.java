@@ -3,10 +3,12 @@ package io.github.redisdelay.camel.delivery;
 
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleOutcome;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.StoredMessage;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.queue.exception.ErrorText;
@@ -63,23 +65,31 @@ public final class ScheduleDeclaration {
 
     /** Declares it for the first time, and says when the next runs are by this machine's clock. */
     public void start() {
-        if (schedule == null) {
-            return;
+        if (schedule != null) {
+            // Only for the log: the rule before this one, and where the grid of an interval is.
+            (schedule.group == null ? queue : queue.group(schedule.group).queue())
+                    .get(schedule.id)
+                    .exceptionally(error -> Optional.empty())
+                    .thenAccept(found -> start(found.map(StoredMessage::info)));
         }
+    }
+
+    private void start(Optional<MessageInfo> stored) {
         Schedule rule = schedule.rule;
+        String before = stored.map(MessageInfo::rule).orElse(null);
         long now = 1_000 * System.currentTimeMillis();
-        String next = LongStream.iterate(rule.next(now, now), time -> rule.next(now, time))
+        long grid = rule.encode().equals(before) ? stored.get().runMicros() : now;
+        String next = LongStream.iterate(rule.next(grid, now), time -> rule.next(time, time))
                 .limit(3)
                 .mapToObj(time -> at(time).toString())
                 .collect(Collectors.joining(", "));
-        String zones = ZoneRulesProvider.getVersions("UTC").lastKey();
-        LOG.info("{} is {}: {} (time zones of {})", shown(), rule, next, zones);
-        // Only for the line that names the rule before this one.
-        (schedule.group == null ? queue : queue.group(schedule.group).queue())
-                .get(schedule.id)
-                .exceptionally(error -> Optional.empty())
-                .thenAccept(found ->
-                        declare(found.map(message -> message.info().rule()).orElse(null)));
+        LOG.info(
+                "{} is {}: {} (time zones of {})",
+                shown(),
+                rule,
+                next,
+                ZoneRulesProvider.getVersions("UTC").lastKey());
+        declare(before);
     }
 
     private static Instant at(long micros) {

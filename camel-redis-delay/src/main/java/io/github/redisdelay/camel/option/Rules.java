@@ -43,7 +43,8 @@ public final class Rules {
      */
     public static ZoneId zone(String name, Object value) {
         try {
-            return ZoneId.of(String.valueOf(value).strip());
+            // In a URI, Camel reads + as a blank.
+            return ZoneId.of(String.valueOf(value).replaceAll(" (?=\\d)", "+").strip());
         } catch (DateTimeException e) {
             throw new IllegalArgumentException(
                     name + " is '" + OptionValues.shown(value)

@@ -127,6 +127,23 @@ class ScheduleDeclarationIT {
     }
 
     @Test
+    void should_say_the_next_times_of_the_grid_that_is_stored() {
+        Schedule daily = Schedule.every(Duration.ofDays(1));
+        new Consumer(daily);
+        queue.reschedule("nightly", DueTime.after(Duration.ofHours(3)))
+                .outcome()
+                .join();
+        long due = queue.get("nightly").join().orElseThrow().info().dueMicros();
+        try (LogLines log = new LogLines(ScheduleDeclaration.class)) {
+            new Consumer(daily);
+            assertThat(log.of(Level.INFO))
+                    .singleElement()
+                    .asString()
+                    .contains("is every 24h: " + Instant.ofEpochSecond(due / 1_000_000) + ", ");
+        }
+    }
+
+    @Test
     void should_declare_again_what_redis_has_lost() {
         Consumer consumer = new Consumer(OLD);
         queue.cancel("nightly").outcome().join();

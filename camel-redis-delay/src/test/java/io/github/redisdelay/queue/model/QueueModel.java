@@ -597,7 +597,7 @@ public final class QueueModel {
         long due = same && !far && waits != null ? waits : run.later(time);
         boolean stays = newer || Objects.equals(group, groupOf(id)) && (equal || begun);
         if (s.recurs() && (lease != null || (pending != null && stays && !far))) {
-            if (!newer && (!same || !stored.body.equals(run.rest))) {
+            if (!newer) {
                 messages.put(id, new Message(declared, s.firstDue, run.rest, stored.group));
             }
             if (newer || equal) {
@@ -639,7 +639,9 @@ public final class QueueModel {
     private long nextRun(Object[] item, long time) {
         State s = stateOf(text(item[0]), time, 0);
         long stored = Long.parseLong(s.parts()[0]);
-        return stored > 0 ? stored : Run.of(item[4]).later(Math.max(s.firstDue, time));
+        Run run = Run.of(item[4]);
+        long over = Math.max(s.firstDue, time);
+        return stored > over || !s.parts()[2].equals(run.rule) ? stored : run.later(over);
     }
 
     private void endRun(Object[] item, long time, ByteBuffer reply) {

@@ -4,10 +4,8 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.faults.FaultProcess.Death;
 import io.github.redisdelay.faults.ScheduleFleet.Member;
-import io.github.redisdelay.history.History;
 import io.github.redisdelay.history.RunChecker.Verdict;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DueTime;
@@ -15,7 +13,6 @@ import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.TestClients;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.FaultyProxy.Kind;
 import io.github.redisdelay.testkit.RedisSocket;
 import io.github.redisdelay.testkit.SentinelServers;
@@ -43,10 +40,7 @@ import org.redisson.api.RedissonClient;
 @Tag("faults")
 class SchedulesIT {
 
-    /** By how many seconds a stepped server's clock is ahead; of no queue. */
-    static final String CLOCK = "clock-is-ahead";
-
-    private static final Duration STEP = Duration.ofMinutes(10);
+    private static final Duration STEP = SteppedServer.STEP;
     private static final Duration SKEW = Duration.ofSeconds(5);
     private static final int STARTERS = 20;
 
@@ -177,17 +171,7 @@ class SchedulesIT {
 
     private static void failover(Scenario scenario) throws Exception {
         SentinelServers servers = new SentinelServers();
-        ExperimentSite site = new ExperimentSite() {
-            @Override
-            public RedissonClient connect() {
-                return servers.connect();
-            }
-
-            @Override
-            public void close() {
-                servers.close();
-            }
-        };
+        ExperimentSite site = new SentinelIT.Site(servers, Experiment.OPTIONS);
         try (Experiment experiment = new Experiment(scenario.title, site);
                 ScheduleFleet fleet = new ScheduleFleet(experiment, scenario.title)) {
             declareMany(fleet.member("one").consumes(5), 5);
@@ -308,59 +292,28 @@ class SchedulesIT {
     }
 
     private static void stepped(Scenario scenario) throws Exception {
-        RedisServer server = RedisServer.dedicated();
-        ExperimentSite site = new ExperimentSite() {
-            @Override
-            public RedissonClient connect() {
-                return TestConnections.open(server.address());
-            }
-
-            @Override
-            public DelayQueueClient open(RedissonClient connected) {
-                return TestClients.onSteppedClock(connected, options(), CLOCK);
-            }
-
-            @Override
-            public String watched() {
-                return server.address();
-            }
-
-            @Override
-            public void close() {
-                server.close();
-            }
-        };
+        SteppedServer site = new SteppedServer();
+        String step = "step of the server's clock";
         try (Experiment experiment = new Experiment(scenario.title, site);
                 ScheduleFleet fleet = new ScheduleFleet(experiment, scenario.title)) {
             declareMany(fleet.member("one").consumes(5), 5);
             declareMany(fleet.member("other").consumes(5), 5);
             for (int round = 0; round < Experiment.rounds(); round++) {
                 fleet.awaitRuns(2);
-                step(experiment, server, STEP, STEP);
+                site.step(experiment, step, STEP);
                 fleet.awaitRuns(2);
                 // Set right: the next declaration pulls back what is due in ten minutes.
-                step(experiment, server, STEP.negated(), Duration.ZERO);
+                site.step(experiment, step, STEP.negated());
                 fleet.awaitRuns(2);
                 // Wrong by as much in the other direction: by the server's clock nothing is due, until it is set right.
-                step(experiment, server, STEP.negated(), STEP.negated());
+                site.step(experiment, step, STEP.negated());
                 experiment.run(Experiment.LEASE);
-                step(experiment, server, STEP, Duration.ZERO);
+                site.step(experiment, step, STEP);
             }
             fleet.awaitRuns(2);
+            site.forget();
             fleet.end(4 * Experiment.rounds());
         }
-    }
-
-    /** Leases may end early, for as long as one lasts. */
-    private static void step(Experiment experiment, RedisServer server, Duration by, Duration ahead) throws Exception {
-        History history = experiment.history;
-        history.faultBegins("step of the server's clock");
-        history.clockSteps(by);
-        try (RedisSocket direct = RedisSocket.open(server.address())) {
-            assertThat(direct.call("SET " + CLOCK + " " + ahead.toSeconds())).isEqualTo("+OK");
-        }
-        experiment.run(Experiment.LEASE);
-        history.faultEnds("step of the server's clock");
     }
 
     private static void flushed(Scenario scenario) throws Exception {

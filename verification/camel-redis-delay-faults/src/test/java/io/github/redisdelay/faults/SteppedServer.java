@@ -39,7 +39,7 @@ final class SteppedServer implements ExperimentSite {
         call("SET " + KEY + " " + ahead, "+OK");
     }
 
-    /** When all clients of the clock have ended. */
+    /** When all clients of the clock have ended, or it is right. */
     void forget() throws IOException {
         call("DEL " + KEY, ":1");
     }
@@ -60,13 +60,18 @@ final class SteppedServer implements ExperimentSite {
         server.close();
     }
 
-    /** Steps forward under load. Leases end early, for as long as one lasts. */
+    /** Steps forward under load. */
     void forward(Experiment experiment, String name) throws Exception {
+        step(experiment, name, STEP);
+        experiment.healed();
+    }
+
+    /** A step after which leases may end early, for as long as one lasts. */
+    void step(Experiment experiment, String name, Duration by) throws Exception {
         experiment.history.faultBegins(name);
-        experiment.history.clockSteps(STEP);
-        step(STEP);
+        experiment.history.clockSteps(by);
+        step(by);
         experiment.run(Experiment.LEASE);
         experiment.history.faultEnds(name);
-        experiment.healed();
     }
 }

@@ -16,7 +16,6 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.RunTimes;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -187,10 +186,7 @@ public final class ClaimedDelivery implements Delivery {
 
     /** The times of the runs after this one, if it is a run and ends now. */
     public RunTimes following() {
-        long stored = message.state().newDueMicros();
-        return stored > 0
-                ? new RunTimes(rule(), List.of(stored))
-                : RunTimes.following(rule(), firstDueMicros(), nowMicros());
+        return RunTimes.following(rule(), firstDueMicros(), message.state().newDueMicros(), nowMicros());
     }
 
     /** Returns true for a run of a recurring schedule, which goes on after it. */

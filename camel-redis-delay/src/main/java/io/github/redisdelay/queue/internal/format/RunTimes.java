@@ -48,12 +48,14 @@ public record RunTimes(String rule, List<Long> times) {
      *
      * @param rule the rule as it was claimed
      * @param nominalMicros the time of the run
+     * @param newDueMicros the first time of the rule, if it was stored during the run; else 0
      * @param nowMicros Redis' time, at least
      */
-    public static RunTimes following(String rule, long nominalMicros, long nowMicros) {
+    public static RunTimes following(String rule, long nominalMicros, long newDueMicros, long nowMicros) {
         try {
-            long after = Math.max(nominalMicros, nowMicros);
-            return new RunTimes(rule, times(Schedule.parse(rule), nominalMicros, after, nowMicros + SLACK / 6));
+            long nominal = Math.max(nominalMicros, newDueMicros);
+            long after = Math.max(Math.max(nominalMicros, newDueMicros - 1), nowMicros);
+            return new RunTimes(rule, times(Schedule.parse(rule), nominal, after, nowMicros + SLACK / 6));
         } catch (RuntimeException e) {
             // Of a later version, or of another version of the time zones. A schedule never ends by a failure: it comes
             // again.

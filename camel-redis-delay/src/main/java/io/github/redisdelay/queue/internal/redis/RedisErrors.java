@@ -98,12 +98,10 @@ public final class RedisErrors {
     private static Throwable needing(QueueAddress queue, Throwable error) {
         Matcher needs = NEEDS.matcher(reply(error));
         return needs.find()
-                ? new DelayQueueException(
-                        "queue '" + queue.name() + "' needs"
-                                + FEATURE.matcher(needs.group(1)).replaceAll("'$1' (since version $2)")
-                                + ", which this version of camel-redis-delay does not know; nothing was changed: let all that"
-                                + " use the queue have a version that does",
-                        error)
+                ? new DelayQueueException("queue '" + queue.name() + "' needs"
+                        + FEATURE.matcher(needs.group(1)).replaceAll("'$1' (since version $2)")
+                        + ", which this version of camel-redis-delay does not know; nothing was changed: let all that"
+                        + " use the queue have a version that does")
                 : error;
     }
 

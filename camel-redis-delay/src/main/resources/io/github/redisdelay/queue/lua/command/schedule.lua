@@ -192,7 +192,7 @@ if recurs then
     local pending, record = place_find(id), record_read(redis.call('HGET', key_state, id), now, 0, id)
     local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
     local new_due, past, _, _, known = string.match(record_run(record), RUN_LINE)
-    local when, its_group, its_body = waits and math.abs((struct.unpack('<d', stored))), member_stored(stored)
+    local when, its_group = waits and math.abs((struct.unpack('<d', stored))), member_stored(stored)
     local same, far = known == rule, pending and (waits or 0) > last and last > now
     local due, equal = same and not far and waits or run_later(times, now), same and record.priority == level
     -- A time that is still to come is one of a clock that was ahead, and counts as the earliest.
@@ -201,7 +201,7 @@ if recurs then
     local begun = waits and (waits <= now or record.attempts > 0)
     -- Another group waits until the run under way has ended.
     if known and waits and (newer or not pending or group == its_group and (equal or begun)) and not (same and far) then
-      if not newer and (not same or (its_body or string.sub(stored, 17)) ~= body) then
+      if not newer then
         redis.call('HSET', key_messages, id, message_head(declared, record.first_due, its_group) .. body)
       end
       if newer or equal then

@@ -96,9 +96,10 @@ for i = 1, count do
     extended[#extended + 1] = id
   elseif action == 'run-done' or action == 'run-dead-letter' then
 --@include run.lua
-    local run, times, _, kept_failure = record_read(bytes, now, 0), run_read(failure, i)
-    local new_due, past, count, letter, rule = string.match(record_run(run), RUN_LINE)
-    due = new_due == '0' and run_later(times, math.max(run.first_due, now)) or tonumber(new_due)
+    local run, behind, named, kept_failure = record_read(bytes, now, 0), run_read(failure, i)
+    local digits, past, count, letter, rule = string.match(record_run(run), RUN_LINE)
+    -- A new rule's first time may be over, which the next ones follow if the client knows that rule.
+    due = rule ~= named and tonumber(digits) or run_later(digits .. ' ' .. behind, math.max(run.first_due, now))
     if action == 'run-dead-letter' then
       older[i], count, letter = id .. '@' .. letter, string.format('%.0f', count + 1), string.format('%.0f', now)
     end
