@@ -145,7 +145,7 @@ public final class Schedule {
             throw unusable(
                     expression,
                     "has the day of the month " + ShownId.of(days)
-                            + ": L, L-3, LW and 15W stand alone, and W goes with 1 to 27; LW is the last weekday");
+                            + ": L, L-3, LW and 15W stand alone, and W goes with 1 to 27");
         }
         if (week.matches("(.*[^A-Z0-9])?L.*")) {
             throw unusable(
@@ -162,12 +162,12 @@ public final class Schedule {
             throw unusable(expression, "cannot be read: " + ShownId.of(String.valueOf(e.getMessage())));
         }
         boolean repeats = Stream.of(fields).limit(fields.length - 3).anyMatch(field -> field.startsWith("*"));
-        Schedule schedule = new Schedule(CRON + normal + " " + zone.getId(), 0, times, zone, repeats);
+        Schedule rule = new Schedule(CRON + normal + " " + zone.getId(), 0, times, zone, repeats);
         // A day that comes once comes again within 40 years: 29 February on a Monday, say.
-        if (schedule.match(LocalDateTime.of(2000, 1, 1, 0, 0)).isEmpty()) {
+        if (rule.match(LocalDateTime.of(2000, 1, 1, 0, 0)).isEmpty()) {
             throw unusable(expression, "never matches: no day of any year is in all its fields");
         }
-        return schedule;
+        return rule;
     }
 
     private static IllegalArgumentException unusable(String expression, String why) {

@@ -76,9 +76,9 @@ public final class ScheduleDeclaration {
 
     private void start(Optional<MessageInfo> stored) {
         Schedule rule = schedule.rule;
-        String before = stored.map(MessageInfo::rule).orElse(null);
+        String old = stored.map(MessageInfo::rule).orElse(null);
         long now = 1_000 * System.currentTimeMillis();
-        long grid = rule.encode().equals(before) ? stored.get().runMicros() : now;
+        long grid = rule.encode().equals(old) ? stored.get().runMicros() : now;
         String next = LongStream.iterate(rule.next(grid, now), time -> rule.next(time, time))
                 .limit(3)
                 .mapToObj(time -> at(time).toString())
@@ -89,7 +89,7 @@ public final class ScheduleDeclaration {
                 rule,
                 next,
                 ZoneRulesProvider.getVersions("UTC").lastKey());
-        declare(before);
+        declare(old);
     }
 
     private static Instant at(long micros) {
