@@ -139,8 +139,8 @@ class GroupRouteIT extends CamelRedisIT {
             await().until(() -> under.get() == 2 && stats().leased() == 2);
             assertThat(stats().parked()).isEqualTo(3);
             assertThat(lines.of(Level.WARN)).anySatisfy(line -> assertThat(line)
-                    .contains("had groupConcurrency=1 and groupRetry=strict")
-                    .contains("have groupConcurrency=2 and groupRetry=relaxed"));
+                    .contains("were groupConcurrency=1 and groupRetry=strict")
+                    .contains("are groupConcurrency=2 and groupRetry=relaxed"));
         }
         Message figures = operate("stats", null);
         assertThat(figures.getBody(Map.class))
