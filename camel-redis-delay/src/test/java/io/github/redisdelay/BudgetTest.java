@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class BudgetTest {
 
     private static final Size JAVA = new Size(17_860, 612_000);
-    private static final Size LUA = new Size(2_123, 79_700);
+    private static final Size LUA = new Size(2_138, 80_850);
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */

@@ -80,8 +80,7 @@ while left > 0 and #runs > 0 do
   end
   local run = runs[n]
   row_append(reply, run.members[run.at], run.score, run.priority, which == 'leased')
-  left = left - 1
-  run.at = run.at + 2
+  left, run.at = left - 1, run.at + 2
   if run.members[run.at] then
     run.score = tonumber(run.members[run.at + 1])
   else

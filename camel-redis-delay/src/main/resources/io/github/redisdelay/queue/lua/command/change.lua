@@ -135,7 +135,7 @@ for i = 1, items_count do
       record.due, record.first_due, record.group = due, record.attempts == 0 and due or record.first_due, group or record.group
       redis.call('HSET', key_state, id, record_write(record))
       redis.call('ZADD', queue_delayed_set(priority or 0), due, id)
-      group_put(not keeps and group, id, due, 0)
+      group_put(not keeps and group, id, due, not priority and 0 or nil)
     end
     if (was == NOWHERE or was == FINISHED) and action ~= 'cancel-delayed' then
       local all = dead_find(id)

@@ -99,50 +99,65 @@ if not stored then
 end
 if stored or not queue_paused and wanted > 0 and (queue_places or due and due <= now or expires and expires <= now) then
 --@include record.lua
-  -- Of a queue with groups: the group of a stored message; whether that may be given; and two functions of group.lua.
-  local group_of, may_give, leave_group, end_groups
+  -- Of a queue with groups: the group of a stored message; whether that may be given; what joins and leaves the index then; and
+  -- two functions of group.lua.
+  local group_of, may_give, placed, gone, leave_group, end_groups
   if queue_places and not stored then
 --@include member.lua
 --@include page.lua
 --@include group.lua
     group_of, leave_group, end_groups = member_stored, group_leave, group_end
-    group_mend()
-    local _ = limits and gate_open()
-    group_end()
-    due = queue_first_due()
-    local given = {}
+    -- How many of a group have places, with those that this call gives. A claim that would be filled mends now and then, so
+    -- that it costs most of them nothing.
+    local holders, last = {}, tonumber(redis.call('ZRANGE', key_delayed, wanted - 1, wanted - 1, 'WITHSCORES')[2])
+    if not last or last > now or now % 16 == 0 or limits then
+      group_mend()
+      local _ = limits and gate_open()
+      group_end()
+      due = queue_first_due()
+    end
+    placed, gone = {}, {}
     -- A message whose group has no place for it is parked; but a batch, which has one of a group, leaves others where they are.
-    may_give = function(id, group, record)
-      local prefix, own = group .. '\0', member_make(group, MEMBER_PLACE, id)
-      if batch_timeout and given[group] then
+    may_give = function(id, group, time, record)
+      if batch_timeout and holders[group] then
         return false
       end
-      local others = redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE,
-        '(' .. prefix .. MEMBER_DELAYED) - (redis.call('ZSCORE', queue_delayed_set(11), own) and 1 or 0)
+      local prefix, own = group .. '\0', member_make(group, MEMBER_PLACE, id)
+      local kept = record and redis.call('ZSCORE', queue_delayed_set(11), own)
+      local others = (holders[group] or redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE,
+        '(' .. prefix .. MEMBER_DELAYED)) - (kept and 1 or 0)
       local gate = limits and { gate_read(group) } or {}
-      given[group] = not gate[1] and others < queue_places
-      if given[group] then
-        redis.call('ZADD', queue_delayed_set(11), 0, own)
-        redis.call('ZREM', queue_delayed_set(11), member_make(group, MEMBER_DELAYED, id, record.due))
+      local gives = not gate[1] and others < queue_places
+      if gives then
+        holders[group], placed[#placed + 1], placed[#placed + 2] = others + 1, 0, own
+        gone[#gone + 1] = member_make(group, MEMBER_DELAYED, id, time)
         if limits and limits.group_interval > 0 then
           gate_write(group, math.max(gate[2], now - limits.group_slack) + limits.group_interval, gate[3], gate[4])
         end
       else
         -- One that keeps its place comes again when the gate opens.
-        local keeps = gate[1] and redis.call('ZSCORE', queue_delayed_set(11), own)
-        record.due, record.claim = keeps and gate[1] or record.due, RECORD_NO_CLAIM
+        local keeps = gate[1] and kept
+        time = keeps and gate[1] or time
         group_leave(not keeps and group, id)
-        redis.call('HSET', key_state, id, record_write(record))
-        redis.call('ZADD', key_delayed, record.due, id)
+        if record then
+          record.due, record.claim = time, RECORD_NO_CLAIM
+          redis.call('HSET', key_state, id, record_write(record))
+        end
+        redis.call('ZADD', key_delayed, time, id)
         redis.call('ZREM', key_leased, id)
-        group_put(not keeps and group, id, record.due, GROUP_PARKED)
+        group_put(not keeps and group, id, time, GROUP_PARKED)
       end
-      return given[group]
+      return gives
     end
   end
   if stored or due and due <= now or expires and expires <= now then
 --@include give.lua
   end
+  if placed and #placed > 0 then
+    redis.call('ZADD', queue_delayed_set(11), unpack(placed))
+    redis.call('ZREM', queue_delayed_set(11), unpack(gone))
+  end
+  local _ = end_groups and end_groups()
 end
 
 if rate_from then

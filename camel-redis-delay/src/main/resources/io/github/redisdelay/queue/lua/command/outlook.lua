@@ -34,8 +34,7 @@ local function count(set)
   local before, i = 0, 1
   while i <= #ends and left > 0 do
     local all = redis.call('ZCOUNT', set, '-inf', ends[i])
-    counts[i] = counts[i] + all - before
-    left = left - (all - before)
+    counts[i], left = counts[i] + all - before, left - (all - before)
     before, i = all, i + 1
   end
   counts[#counts] = counts[#counts] + left

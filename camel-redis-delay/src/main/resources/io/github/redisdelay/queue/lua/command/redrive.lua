@@ -85,7 +85,7 @@ for i = 1, items_count do
       if run_time then
         redis.call('HSET', key_state, id, run_record(due, record.priority - RECORD_DEAD, '0@0@' .. run_time, '', '', groups[i]))
       end
-      group_put(groups[i], id, due, 0)
+      group_put(groups[i], id, due)
       redis.call('HDEL', key_dead_messages, dead_id)
       redis.call('HDEL', key_dead_state, dead_id)
       redis.call('ZREM', key_dead_delayed, dead_id)

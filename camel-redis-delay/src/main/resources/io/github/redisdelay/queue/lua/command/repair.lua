@@ -92,10 +92,7 @@ for level = 0, 10 do -- the last are parked
   local size = redis.call('ZCARD', queue_delayed_set(level))
   ids_in_sets = ids_in_sets + size
   if size > 0 then
-    levels[#levels + 1] = level
-    if not noted[level] then
-      hidden[#hidden + 1] = level
-    end
+    levels[#levels + 1], hidden[#hidden + 1] = level, not noted[level] and level or nil
   end
 end
 
@@ -111,8 +108,7 @@ repeat
     bytes = bytes + #fields[i + 1]
     -- An id may be met twice; an empty one is not ours.
     if not known[id] and id ~= '' then
-      known[id] = true
-      all[#all + 1] = id
+      known[id], all[#all + 1] = true, id
       if walk == 'messages' and #fields[i + 1] >= 16 then
         dues[id] = struct.unpack('<d', fields[i + 1], 9)
         groups[id] = not dead and member_stored(fields[i + 1]) or nil

@@ -81,7 +81,7 @@ local dues, groups, earliest, recurs = {}, {}, math.huge, false
 for i = 1, items_count do
   local option = options[words[i]] or read_options(words[i], i)
   if option.group then
-    queue_read_config(false, true)
+    local _ = queue_places or queue_read_config(false, true)
     groups[i], bodies[i] = string.sub(bodies[i], 1, option.group), string.sub(bodies[i], option.group + 1)
   end
   if ids[i] == '' or (#claims[i] ~= 0 and #claims[i] ~= 16)
@@ -130,7 +130,7 @@ local function put(id, level, time, due, body, group)
     record.group = group
     redis.call('HSET', key_state, id, record_write(record))
   end
-  put_group(group, id, due, 0)
+  put_group(group, id, due)
 end
 
 -- Stores a message, if its id is free or it may take the place of the one that has it. Returns its outcome, and a time or number.

@@ -56,8 +56,9 @@ local records = redis.call('HMGET', key_state, unpack(ids))
 local sets, fields, dead, older = {}, {}, {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
--- By index the groups of messages that end or stay, and the due times of those that give up their places and stay.
-local groups, waits, group_of = {}, {}, nil
+-- By index the groups of messages that give up their places, and the due times of those that stay. Made where there are some: a
+-- table takes as long as a function. And a function of member.lua.
+local groups, waits, group_of
 -- Ids whose leases are extended, each behind the time when its lease expires.
 local extended = {}
 -- id -> how this call finishes it. A second time it is stale.
@@ -72,7 +73,7 @@ local read, how, record, level, head, line, group
 local held, time
 for i = 1, count do
   local id, claim, action, bytes, failure = ids[i], claims[i], actions[i], records[i], failures[i]
-  local least, outcome, due = ACTIONS[action], 1, 0
+  local least, outcome, due, leaves = ACTIONS[action], 1, 0, false
   time = times[i] == times[i - 1] and time or tonumber(times[i])
   if id == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least or not time or time % 1 ~= 0 or time < least
       or time > CALL_MAX_EXACT then
@@ -92,8 +93,7 @@ for i = 1, count do
     outcome = (done[id] == 'retry' or done[id] == 'release') and 3 or 2
   elseif action == 'extend' then
     due = math.min(now + time, CALL_MAX_EXACT)
-    extended[#extended + 1] = due
-    extended[#extended + 1] = id
+    extended[#extended + 1], extended[#extended + 2] = due, id
   elseif action == 'run-done' or action == 'run-dead-letter' then
 --@include run.lua
     local run, behind, named, kept_failure = record_read(bytes, now, 0), run_read(failure, i)
@@ -110,11 +110,9 @@ for i = 1, count do
     local set = sets[its_level] or {}
     done[id], kept[#kept + 1], sets[its_level], set[#set + 1], set[#set + 2] = 'retry', id, set, due, id
     fields[#fields + 1], fields[#fields + 2] = id, run_record(due, run.priority, past, rule, '', run.group)
-    earliest = math.min(earliest, due)
-    groups[i], waits[i] = group, due
+    earliest, leaves = math.min(earliest, due), true
   else
     done[id] = action
-    groups[i] = group
     local stays, dies = action == 'retry' or action == 'release', action == 'dead-letter'
     -- The body has the due time of a message with a brief record.
     local first = (stays or dies) and #bytes < RECORD_LENGTH and record_time(redis.call('HGET', key_messages, id), 9)
@@ -142,24 +140,27 @@ for i = 1, count do
       local n, m = #kept + 1, #set + 1
       kept[n], sets[level], set[m], set[m + 1] = id, set, due, id
       fields[2 * n - 1] = id
-      waits[i] = group and (queue_relaxed or record.attempts == 0) and due or nil
       failure = action == 'release' and (record.group and record.group .. '\n' or '') .. record.failure or line .. failure
       fields[2 * n] = head .. struct.pack('<dd', due, first or record.first_due) .. failure
     else
       gone[#gone + 1] = id
       if time > 0 then
-        remembered[#remembered + 1] = math.min(now + time, CALL_MAX_EXACT)
-        remembered[#remembered + 1] = id
+        remembered[#remembered + 1], remembered[#remembered + 2] = math.min(now + time, CALL_MAX_EXACT), id
       end
       if dies then
         dead[i] = head .. struct.pack('<dd', now, first or record.first_due) .. line .. failure
       end
     end
+    leaves = not stays or queue_relaxed or record.attempts == 0
+  end
+  if group and leaves then
+    groups, waits = groups or {}, waits or {}
+    groups[i], waits[i] = group, (done[id] == 'retry' or done[id] == 'release') and due or nil
   end
   answers[2 * i], answers[2 * i + 1] = outcome, due
 end
 local promises, dead_promises
-local before = next(groups) and queue_first_due()
+local before = groups and queue_first_due()
 if next(dead) then
   local head = tonumber(redis.call('ZRANGE', key_dead_delayed, '0', '0', 'WITHSCORES')[2])
   if not head or now < head or head < now - WAKEUP_OVERDUE_MICROS then
@@ -224,13 +225,17 @@ if #gone > 0 then
   index_forget(key_index, gone)
 end
 local result = effect_end(struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))
-if next(groups) then
+if groups then
 --@include member.lua
 --@include page.lua
 --@include group.lua
+  local set = {}
   for i, its_group in pairs(groups) do
-    group_leave((waits[i] or done[ids[i]] ~= 'retry' and done[ids[i]] ~= 'release') and its_group, ids[i])
-    group_put(waits[i] and its_group, ids[i], waits[i], 0)
+    set[#set + 1], group_changed[its_group] = member_make(its_group, MEMBER_PLACE, ids[i]), GROUP_LEFT
+  end
+  redis.call('ZREM', queue_delayed_set(11), unpack(set))
+  for i, due in pairs(waits) do
+    group_put(groups[i], ids[i], due)
   end
   group_end(base, now, before)
 end

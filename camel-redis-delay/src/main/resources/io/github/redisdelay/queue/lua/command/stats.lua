@@ -41,8 +41,7 @@ local parked = queue_places and redis.call('ZCOUNT', queue_delayed_set(10), '-in
 local held = (queue_priorities.limits or { opens = 0 }).opens > now - 1000000
 queue_priorities.limits = nil
 local oldest = queue_first_due()
-local listening = 0
-local records = redis.call('HVALS', key_consumers)
+local listening, records = 0, redis.call('HVALS', key_consumers)
 for i = 1, #records do
   if #records[i] >= 8 and struct.unpack('<d', records[i]) > now - SEEN_LATELY then
     listening = listening + 1

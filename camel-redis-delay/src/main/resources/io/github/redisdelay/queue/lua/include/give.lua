@@ -19,8 +19,7 @@ local give_width, give_widest = 8, 64
 -- Gives a message with its new state record.
 local function give_message(id, body, record)
   local n = #ids + 1
-  ids[n], bodies[n], records[n] = id, body, record
-  give_bytes = give_bytes + #body
+  ids[n], bodies[n], records[n], give_bytes = id, body, record, give_bytes + #body
 end
 
 -- Reads the body and the record of the next due message, unless they were read ahead. Returns where they are.
@@ -42,6 +41,7 @@ local function give_first_deliveries()
   -- A function reads a local of its own in half of the time.
   local ids, bodies, records, due, brief, most = ids, bodies, records, give_due, give_brief, max_bytes
   local n, bytes = #ids, give_bytes
+  local head = group_of and struct.pack('<BBBBI4c16', 1, 0, 0, RECORD_GROUP, 1, claim)
   while due[give_next] do
     local first = give_read()
     local before, found, written = give_before, give_bodies, give_records
@@ -52,9 +52,13 @@ local function give_first_deliveries()
         give_next, give_bytes = before + i, bytes
         return
       end
-      -- As give_message does.
-      n, bytes = n + 1, bytes + size
-      ids[n], bodies[n], records[n] = id, body, brief
+      local group = group_of and group_of(body)
+      if not group or may_give(id, group, record_time(body, 9) or now) then
+        -- As give_message does.
+        n, bytes = n + 1, bytes + size
+        ids[n], bodies[n] = id, body
+        records[n] = group and head .. string.rep(string.sub(body, 9, 16), 2) .. group .. '\n' or brief
+      end
     end
     give_next, give_bytes = before + #found + 1, bytes
   end
@@ -66,10 +70,8 @@ local function give_take()
   local id, expired = give_due[give_next], give_expired[give_next_expired]
   if expired and wanted_expired > 0 and (not id
       or expired.time < tonumber(redis.call('ZSCORE', queue_delayed_set(give_priority), id))) then
-    give_next_expired = give_next_expired + 1
-    wanted_expired = wanted_expired - 1
-    expired.record.lost = math.min(expired.record.lost + 1, 255)
-    expired.record.reason = LEASE_EXPIRED
+    give_next_expired, wanted_expired = give_next_expired + 1, wanted_expired - 1
+    expired.record.lost, expired.record.reason = math.min(expired.record.lost + 1, 255), LEASE_EXPIRED
     return expired.id, redis.call('HGET', key_messages, expired.id), expired.record
   elseif id then
     local i = give_read()
@@ -102,7 +104,7 @@ local function give_one()
     if group then
       record = record or record_read(nil, record_time(body, 9) or now, give_priority)
       record.group = group
-      if not may_give(id, group, record) then
+      if not may_give(id, group, record.due, record) then
         return true
       end
     end
@@ -165,7 +167,7 @@ local give_in_use = {}
 for i = 0, stored and -1 or #queue_priorities do
   give_in_use[queue_priorities[i]] = true
 end
-give_taken = (next(give_all_expired) or #queue_priorities > 0 or group_of) and {}
+give_taken = (next(give_all_expired) or #queue_priorities > 0) and {}
 for priority = 9, 0, -1 do
   if give_in_use[priority] or give_all_expired[priority] then
     give_priority, give_next, give_bodies = priority, 1, {}
@@ -219,7 +221,4 @@ if #dropped > 0 then
     redis.call('ZREM', queue_delayed_set(queue_priorities[i]), unpack(dropped))
   end
   redis.call('ZREM', key_leased, unpack(dropped))
-end
-if end_groups then
-  end_groups()
 end

@@ -5,8 +5,9 @@
 -- groups of which it adds, moves or removes messages, and brings them into line at its end: what has no place is parked, a free
 -- place goes to the first parked message, and one that is due before a delayed message that was never begun changes places with it.
 
--- The groups that this call has changed; or of which it checks whether who has a place is there.
-local group_changed, GROUP_CHECKED = {}, 'checked'
+-- The groups that this call has changed; or that messages have only left; or of which it checks whether who has a place is
+-- there. And true once `config` says that the queue has groups.
+local group_changed, GROUP_LEFT, GROUP_CHECKED, group_needed = {}, 'left', 'checked', nil
 --@include gate.lua
 -- Their place among the sets of delayed messages, see queue_delayed_set.
 local GROUP_PARKED = 10
@@ -18,17 +19,19 @@ local function group_leave(group, id)
     redis.call('ZREM', queue_delayed_set(11), member_make(group, MEMBER_PLACE, id),
       due and member_make(group, MEMBER_DELAYED, id, tonumber(due)) or '',
       parked and member_make(group, MEMBER_PARKED, id, tonumber(parked)) or '')
-    group_changed[group] = true
+    group_changed[group] = group_changed[group] or GROUP_LEFT
   end
 end
 
--- Has a message that is not in the index wait, or parks it, in place of the other, if it has a group.
+-- Puts a message that waits into the index, if it has a group. With a level has it wait, or parks it, in place of the other.
 local function group_put(group, id, due, level)
   if group then
-    member_need(CHECK_GROUPS)
-    redis.call('ZADD', queue_delayed_set(level), due, id)
-    redis.call('ZADD', queue_delayed_set(11), 0, member_make(group, level == 0 and MEMBER_DELAYED or MEMBER_PARKED, id, due))
-    redis.call('ZREM', queue_delayed_set(GROUP_PARKED - level), id)
+    group_needed = group_needed or not member_need(CHECK_GROUPS)
+    redis.call('ZADD', queue_delayed_set(11), 0, member_make(group, level == 10 and MEMBER_PARKED or MEMBER_DELAYED, id, due))
+    if level then
+      redis.call('ZADD', queue_delayed_set(level), due, id)
+      redis.call('ZREM', queue_delayed_set(GROUP_PARKED - level), id)
+    end
     group_changed[group] = true
   end
 end
@@ -36,19 +39,25 @@ end
 -- Tells whether a message of a group is where the index says. Evicted and deleted keys leave entries behind, and an id may be used
 -- again, in another group, too.
 local function group_has(group, one)
-  local due, lease = tonumber(redis.call('ZSCORE', key_delayed, one.id)), redis.call('ZSCORE', key_leased, one.id)
-  if one.kind == MEMBER_PARKED and not (due or lease) then
+  local parked = one.kind == MEMBER_PARKED
+  local due = tonumber(redis.call('ZSCORE', queue_delayed_set(parked and 10 or 0), one.id))
+  local lease = not due and redis.call('ZSCORE', key_leased, one.id)
+  if parked and not (due or lease) then
     -- If the set was lost, its messages are delayed again from here.
-    due = tonumber(redis.call('ZSCORE', queue_delayed_set(10), one.id)) or one.due
+    due = tonumber(redis.call('ZSCORE', key_delayed, one.id)) or one.due
   end
-  return (one.due or due or lease) and due == (one.due or due)
-    and redis.call('HEXISTS', key_messages, one.id) == 1 and member_group(one.id) == group
+  local its_group, recorded = member_group(one.id)
+  return (one.due or due or lease) and due == (one.due or due) and its_group == group
+    and (not recorded or redis.call('HEXISTS', key_messages, one.id) == 1)
 end
 
--- Brings a group into line, in at most so many steps.
-local function group_balance(group, most, checked)
+-- Brings a group into line, in at most so many steps. May be told that nothing is parked.
+local function group_balance(group, most, checked, parked)
   local index, prefix = queue_delayed_set(11), group .. '\0'
   local head, places = prefix .. MEMBER_PARKED, queue_priorities.limits and gate_places(group) or queue_places
+  if not parked and redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. prefix .. '\255') <= places then
+    return
+  end
   local taken = redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head)
   local first = redis.call('ZRANGE', index, '[' .. head, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', 0, 1)[1]
   if not first and taken <= places then
@@ -62,16 +71,21 @@ local function group_balance(group, most, checked)
       taken = taken - redis.call('ZREM', index, some[i])
     end
   end
-  local last = redis.call('ZRANGE', index, '(' .. head, '[' .. prefix .. MEMBER_DELAYED, 'BYLEX', 'REV', 'LIMIT', 0, 1)[1]
+  local last = taken > 0
+    and redis.call('ZRANGE', index, '(' .. head, '[' .. prefix .. MEMBER_DELAYED, 'BYLEX', 'REV', 'LIMIT', 0, 1)[1]
   first, last = first and member_parts(first, group), last and member_parts(last, group)
   if taken == places and not (last and page_is_before(first.order, last.order)) then
     return
   end
+  -- One into the last free place needs no further step, where none else is delayed.
+  local again = last or taken + 1 < places
   for level, one in pairs({ [0] = taken <= places and first or nil, [10] = taken >= places and last or nil }) do
     redis.call('ZREM', index, one.member)
-    group_put(group_has(group, one) and group, one.id, one.due, level)
+    local has = group_has(group, one) and group
+    group_put(has, one.id, one.due, level)
+    again = again or not has
   end
-  return (taken <= places or last) and most > 1 and group_balance(group, most - 1)
+  return again and most > 1 and group_balance(group, most - 1, false, true)
 end
 
 -- Mends what others have damaged, a bit with each call, after its first write: without the index all parked messages are delayed,
@@ -89,9 +103,12 @@ end
 -- Brings all groups that were changed into line, and wakes a consumer if something is due earlier than before the call, which
 -- nobody knows, or has been due for so long that whoever promised to come must have died.
 local function group_end(base, now, before)
+  -- Some are parked, or were, if that set was lost.
+  local parked = queue_places and next(group_changed) and (redis.call('ZCARD', queue_delayed_set(10)) > 0
+    or redis.call('ZCARD', queue_delayed_set(11)) > redis.call('ZCARD', key_delayed) + redis.call('ZCARD', key_leased))
   for group, how in pairs(queue_places and group_changed or {}) do
-    -- More have to move only after the limit was changed.
-    group_balance(group, 1024, how == GROUP_CHECKED)
+    -- More have to move only after the limit was changed. A place that is left is wanted by parked messages only.
+    local _ = (parked or how ~= GROUP_LEFT) and group_balance(group, 1024, how == GROUP_CHECKED, parked or how == GROUP_CHECKED)
   end
   group_changed = {}
   local first = base and queue_places and not queue_paused and queue_first_due()

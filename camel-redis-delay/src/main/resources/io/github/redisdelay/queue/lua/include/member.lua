@@ -38,11 +38,11 @@ local function member_of_record(bytes)
   end
 end
 
--- Returns the group of a message; nil if it has none. The state record of a large one has it.
+-- Returns the group of a message, nil if it has none; and again if its state record has it, as that of a large one does.
 local function member_group(id)
   local record = redis.call('HGET', key_state, id)
   local group = record and #record >= RECORD_LENGTH and member_of_record(record)
-  return group or (member_stored(redis.call('HGET', key_messages, id)))
+  return group or member_stored(redis.call('HGET', key_messages, id)), group
 end
 
 -- Notes that a client must know a feature.

@@ -32,16 +32,14 @@ do
         values[i] = arguments[from + ITEMS_WIDTH * i]
       end
     elseif form % 4 == 0 then
-      packed_same[c] = string.sub(text, at, at + length - 1)
-      at = at + length
+      packed_same[c], at = string.sub(text, at, at + length - 1), at + length
     elseif form % 4 == 1 and length > 0 and at + length * count <= #text + 1 then
       local each = 'c' .. length
       values = { struct.unpack(string.rep(each, count), text, at) }
       values[count + 1] = nil -- where it has stopped
       at = at + length * count
     elseif form == 2 then
-      values = { unpack(arguments, last + 1, last + count) }
-      last = last + count
+      values, last = { unpack(arguments, last + 1, last + count) }, last + count
     else
       whole = false
     end

@@ -40,13 +40,11 @@ local function place_find(id)
   end
 end
 
--- Removes an id from whatever set of delayed ones it is in. Returns whether it was in any.
+-- Removes an id from whatever set of delayed ones it is in.
 local function place_remove(id)
-  local was = false
   for i = 0, #queue_priorities + (queue_places and 1 or 0) do
-    was = redis.call('ZREM', queue_delayed_set(queue_priorities[i]), id) == 1 or was
+    redis.call('ZREM', queue_delayed_set(queue_priorities[i]), id)
   end
-  return was
 end
 
 -- Parses the words ' priority=5 limit=100 group=16' about a message, each of which may be missing: returns the priority; how many

@@ -20,9 +20,7 @@ local function row_append(reply, id, score, priority, is_leased)
   local record = record_read(redis.call('HGET', key_state, id), score, priority, id)
   record.group = record.group or queue_places and (member_stored(redis.call('HGET', key_messages, id))) or nil
   local n = #reply
-  reply[n + 1] = id
-  reply[n + 2] = struct.pack('<d', score)
-  reply[n + 3] = string.format('%d', record.priority % RECORD_DEAD)
-  reply[n + 4] = record_write(record)
+  reply[n + 1], reply[n + 2] = id, struct.pack('<d', score)
+  reply[n + 3], reply[n + 4] = string.format('%d', record.priority % RECORD_DEAD), record_write(record)
   reply[n + 5] = is_leased and row_holder(record) or ''
 end

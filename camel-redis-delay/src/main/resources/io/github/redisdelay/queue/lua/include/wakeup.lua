@@ -41,8 +41,7 @@ local function wakeup_cover(waiters, base, event, now)
       if not comes then
         comes = wakeup_send(found[i], base, event - now)
         -- The promise of a dead consumer must not count: it becomes overdue.
-        promises[#promises + 1] = comes and event or 0
-        promises[#promises + 1] = found[i]
+        promises[#promises + 1], promises[#promises + 2] = comes and event or 0, found[i]
       end
       if comes then
         return promises, true
