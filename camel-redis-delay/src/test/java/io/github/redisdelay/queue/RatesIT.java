@@ -17,6 +17,7 @@ import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.testkit.RandomTests;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -284,6 +285,57 @@ class RatesIT extends RealQueueIT {
         }
         assertThat(times).hasSize(4);
         assertThat(now).isLessThan(START - 3600 * SECOND + 12 * SECOND);
+    }
+
+    @Test
+    void should_have_nobody_come_for_a_gate_behind_which_nothing_waits() {
+        limit(null, rate(1, SECOND, 1));
+        scheduleMany(2, "g");
+        assertThat(take(1)).hasSize(1);
+        get(queue.cancel("g001"));
+        setClock(now + 2 * SECOND);
+        assertThat(claimed(1).nextDueMicros()).isEqualTo(-1);
+        assertThat(redis.client().getKeys().countExists(keys().key("opens"))).isZero();
+    }
+
+    @Test
+    void should_give_a_failed_one_that_is_held_back_at_once_when_the_rate_was_raised_or_removed() {
+        for (Rate after : Arrays.asList(rate(1, SECOND, 1), null)) {
+            limit(null, rate(1, 3600 * SECOND, 1));
+            scheduleMany(2, "g");
+            get(claim(1).get(0).settle(new Settlement.Retry(Duration.ofSeconds(5), bytes("failed"))));
+            setClock(now + 10 * SECOND);
+            assertThat(take(10)).isEmpty();
+            limit(null, after);
+            assertThat(take(10)).as("its gate counts from now on").hasSize(after == null ? 1 : 0);
+            setClock(now + SECOND);
+            assertThat(take(10)).containsExactly(after == null ? "g001" : "g000");
+            setClock(now + SECOND);
+            take(10);
+            setClock(now + SECOND);
+        }
+    }
+
+    @Test
+    void should_open_all_gates_after_the_clock_was_set_back_while_the_rate_of_the_queue_is_used_up() {
+        limit(rate(100, SECOND, 1), rate(1, 10 * SECOND, 1));
+        int groups = 40;
+        for (int i = 0; i < groups; i++) {
+            scheduleMany(2, "g" + i);
+        }
+        assertThat(takeUntil(now + SECOND)).isEqualTo(groups);
+        setClock(now - 3600 * SECOND);
+        assertThat(takeUntil(now + 11 * SECOND)).isEqualTo(groups);
+    }
+
+    /** Comes when the replies say so, and returns how many messages it took. */
+    private int takeUntil(long end) {
+        int count = 0;
+        while (now < end) {
+            count += take(1).size();
+            setClock(Math.min(end, now + Math.max(1, Math.min(claimed(0).nextDueMicros() & Long.MAX_VALUE, SECOND))));
+        }
+        return count;
     }
 
     @Test

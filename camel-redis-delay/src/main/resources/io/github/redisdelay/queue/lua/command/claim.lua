@@ -97,7 +97,7 @@ if not stored then
   -- Needs no memory: after it, nothing is refused when memory is full.
   redis.call('ZREMRANGEBYSCORE', wakeup_waiters, '-inf', now - WAKEUP_OVERDUE_MICROS - 1)
 end
-if stored or not queue_paused and wanted > 0 and (queue_places or due and due <= now or expires and expires <= now) then
+if stored or not queue_paused and asked > 0 and (queue_places or due and due <= now or expires and expires <= now) then
 --@include record.lua
   -- Of a queue with groups: the group of a stored message; whether that may be given; what joins and leaves the index then; and
   -- two functions of group.lua.
@@ -135,15 +135,14 @@ if stored or not queue_paused and wanted > 0 and (queue_places or due and due <=
           gate_write(group, math.max(gate[2], now - limits.group_slack) + limits.group_interval, gate[3], gate[4])
         end
       else
-        -- One that keeps its place comes again when the gate opens.
+        -- One that keeps its place comes again when the gate opens; its record knows better, for when the rate is raised.
         local keeps = gate[1] and kept
-        time = keeps and gate[1] or time
         group_leave(not keeps and group, id)
         if record then
-          record.due, record.claim = time, RECORD_NO_CLAIM
+          record.claim = RECORD_NO_CLAIM
           redis.call('HSET', key_state, id, record_write(record))
         end
-        redis.call('ZADD', key_delayed, time, id)
+        redis.call('ZADD', key_delayed, keeps and gate[1] or time, id)
         redis.call('ZREM', key_leased, id)
         group_put(not keeps and group, id, time, GROUP_PARKED)
       end

@@ -60,7 +60,10 @@ if walk == 'groups' then
   redis.call('ZREM', key_delayed, '')
   for i = 1, #found do
     local group = string.match(found[i], '^[^%z]+') or ''
-    redis.call('ZREM', queue_delayed_set(11), group_has(group, member_parts(found[i], group)) and '' or found[i])
+    local one = member_parts(found[i], group)
+    redis.call('ZREM', queue_delayed_set(11), group_has(group, one) and '' or found[i])
+    -- One that keeps its place behind a gate is due as its record says: a claim puts it back if the gate is still closed.
+    redis.call('ZADD', key_delayed, 'XX', 'LT', record_read(redis.call('HGET', key_state, one.id), math.huge, 0).due, one.id)
     group_changed[group] = GROUP_CHECKED
   end
   group_end(base, now, before)

@@ -45,9 +45,8 @@ local function gate_open()
     redis.call('ZREM', queue_delayed_set(13), group)
     group_changed[group] = true
   end
-  for _, group in ipairs(redis.call('HRANDFIELD', queue_delayed_set(12), 4)) do
-    local opens, next = gate_read(group)
-    local over = not opens and next + queue_priorities.limits.group_slack <= clock_now
-    redis.call('HDEL', queue_delayed_set(12), over and group or '')
+  for _, one in ipairs(redis.call('HRANDFIELD', queue_delayed_set(12), 4)) do
+    local shut, at = gate_read(one)
+    redis.call('HDEL', queue_delayed_set(12), not shut and at + queue_priorities.limits.group_slack <= clock_now and one or '')
   end
 end

@@ -15,9 +15,8 @@ local function pause_keep(resumed)
   end
   if empty then
     redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
-    if queue_places then
-      redis.call('ZREMRANGEBYSCORE', queue_delayed_set(10), '-inf', '+inf')
-      redis.call('ZREMRANGEBYSCORE', queue_delayed_set(11), '-inf', '+inf')
+    for _, set in ipairs(queue_places and { 10, 11, 13 } or {}) do
+      redis.call('ZREMRANGEBYSCORE', queue_delayed_set(set), '-inf', '+inf')
     end
   end
   if (queue_paused or limits or resumed and (#queue_priorities > 0 or queue_needs)) and redis.call('HLEN', key_messages) > 0 then
