@@ -98,8 +98,7 @@ local function queue_first_due(event)
   end
   local limits = queue_priorities.limits
   if limits then
-    local set = queue_places and queue_delayed_set(13)
-    local opens = set and redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')[2]
+    local opens = queue_places and redis.call('ZRANGE', queue_delayed_set(13), 0, 0, 'WITHSCORES')[2]
     first = (first or opens) and math.max(limits.opens, math.min(first or math.huge, tonumber(opens or math.huge)))
     event = event and math.max(limits.opens, event)
   end
