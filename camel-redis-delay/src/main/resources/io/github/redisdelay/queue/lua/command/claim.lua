@@ -136,13 +136,13 @@ if stored or not queue_paused and asked > 0 and (queue_places or due and due <= 
         end
       else
         -- One that keeps its place comes again when the gate opens; its record knows better, for when the rate is raised.
-        local keeps = gate[1] and kept
+        local keeps = kept and gate[1]
         group_leave(not keeps and group, id)
         if record then
           record.claim = RECORD_NO_CLAIM
           redis.call('HSET', key_state, id, record_write(record))
         end
-        redis.call('ZADD', key_delayed, keeps and gate[1] or time, id)
+        redis.call('ZADD', key_delayed, keeps or time, id)
         redis.call('ZREM', key_leased, id)
         group_put(not keeps and group, id, time, GROUP_PARKED)
       end

@@ -15,8 +15,8 @@ local function pause_keep(resumed)
   end
   if empty then
     redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
-    for _, set in ipairs(queue_places and { 10, 11, 13 } or {}) do
-      redis.call('ZREMRANGEBYSCORE', queue_delayed_set(set), '-inf', '+inf')
+    for _, i in ipairs(queue_places and { 10, 11, 13 } or {}) do
+      redis.call('ZREMRANGEBYSCORE', queue_delayed_set(i), '-inf', '+inf')
     end
   end
   if (queue_paused or limits or resumed and (#queue_priorities > 0 or queue_needs)) and redis.call('HLEN', key_messages) > 0 then
