@@ -27,7 +27,7 @@ public class OrderService {
         producer.sendBodyAndHeader("direct:orderPlaced", order, "CamelRedisDelayScheduleId", order.id());
     }
 
-    /** Returns false if the order is closed already, or unknown. */
+    /** Returns true if this call paid the order. False: it was paid or closed before, or is unknown. */
     public boolean pay(String id) {
         boolean inTime = table.change(id, "PAID"); // first: after a crash here the closing finds the order paid
         if (inTime) {
@@ -36,12 +36,12 @@ public class OrderService {
         return inTime;
     }
 
-    /** Cancels the message of an order. Returns its state before: delayed, leased or none. */
+    /** Cancels the message of an order. Returns its state before: delayed, leased, dead or none. */
     public String cancel(String id) {
         return call("redis-delay:orders?operation=cancel", id, "CamelRedisDelayPreviousState");
     }
 
-    /** Reports the state of the message without changing it: delayed, leased or none. */
+    /** Reports the state of the message without changing it: delayed, leased, dead or none. */
     public String message(String id) {
         return call("redis-delay:orders?operation=get", id, "CamelRedisDelayState");
     }
