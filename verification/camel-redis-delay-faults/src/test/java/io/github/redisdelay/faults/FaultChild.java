@@ -84,8 +84,8 @@ final class FaultChild implements AutoCloseable {
     }
 
     /**
-     * A producer and two consumers work, and are killed and started again at random moments. Then what is left is delivered,
-     * and all is judged.
+     * A producer and two consumers work, and are killed and started again by turns, at random moments. Then what is left is
+     * delivered, and all is judged.
      *
      * @param address as of {@link #start}
      */
@@ -101,10 +101,11 @@ final class FaultChild implements AutoCloseable {
                 child.awaitWork();
             }
             long inFlight = 0;
+            int first = experiment.random.nextInt(running.length);
             for (int kill = 0; kill < kills; kill++) {
                 experiment.run(Duration.ofMillis(experiment.random.nextInt(700)));
                 inFlight += experiment.inFlightUnderLoad();
-                int victim = experiment.random.nextInt(running.length);
+                int victim = (first + kill) % running.length;
                 running[victim].kill(experiment.history);
                 running[victim] = startNext(experiment, directory, address, partitions, victim == 0, all)
                         .awaitWork();
