@@ -122,7 +122,7 @@ public final class GroupChecker {
             return answer == null ? NEVER : answer.micros();
         }
 
-        /** Whether it can have been executed between two times. */
+        /** True if it can have been executed between two times. */
         boolean within(long from, long to) {
             return begin.micros() <= to && answered() >= from && !isWithoutEffect();
         }
@@ -197,7 +197,7 @@ public final class GroupChecker {
             return since;
         }
 
-        /** Whether it was scheduled several times, because an answer was missing. */
+        /** True if it was scheduled several times, because an answer was missing. */
         boolean isRepeated() {
             return acts.stream()
                             .filter(act -> act.begin.what() == What.SCHEDULING)
@@ -322,7 +322,7 @@ public final class GroupChecker {
         }
     }
 
-    /** Whether a message surely has a place. */
+    /** True if a message surely has a place. */
     private boolean hasPlace(Message message, long at) {
         Delivery last = message.last(at);
         if (last == null) {
@@ -339,7 +339,7 @@ public final class GroupChecker {
         return message.acts.stream().skip(1).noneMatch(act -> act.within(last.claimed, at));
     }
 
-    /** Whether a message may have a place. */
+    /** True if a message may have a place. */
     private boolean mayHavePlace(Message message, long at) {
         Delivery last = message.last(at);
         if (last == null) {
@@ -488,7 +488,7 @@ public final class GroupChecker {
         }
     }
 
-    /** Whether a message was surely claimed later, or never. */
+    /** True if a message was surely claimed later, or never. */
     private boolean isLeft(Message message, long at) {
         return message.deliveries.isEmpty()
                 || message.deliveries.get(0).isFirst() && earliestClaim(message.deliveries.get(0)) > at;
@@ -498,7 +498,7 @@ public final class GroupChecker {
         return faults.stream().anyMatch(fault -> fault.meets(at - leaseMicros - REPEAT_MICROS, at + leaseMicros));
     }
 
-    /** Whether what became of a message may have been lost. */
+    /** True if the outcome of a message may have been lost. */
     private boolean isExcused(Message message, long at) {
         return losses.stream()
                 .anyMatch(loss -> loss.begin <= at

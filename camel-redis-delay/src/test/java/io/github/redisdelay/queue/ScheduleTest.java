@@ -267,7 +267,7 @@ class ScheduleTest {
                 .hasMessageContaining(why);
     }
 
-    /** Whoever excludes it has intervals all the same, and no run under a lease that never ends. */
+    /** Intervals work without it, and no run stays under a lease that never ends. */
     @Test
     void should_name_the_library_for_cron_where_it_is_missing() throws Exception {
         String all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));

@@ -162,7 +162,7 @@ public final class QueueModel {
     private final TreeSet<Integer> priorities = new TreeSet<>(Comparator.reverseOrder());
     /** Since when it is paused; 0 if it is not. */
     private long paused;
-    /** What the messages need that it holds, or did since it was empty, in the order in which that was noted. */
+    /** The needs of the messages that it has, or had since it was empty, in the order in which they were noted. */
     private final Set<String> needs = new LinkedHashSet<>();
     /** Those that have a place in their group. */
     private final Set<String> placed = new HashSet<>();
@@ -203,7 +203,7 @@ public final class QueueModel {
         return needs.contains("groups=0.1");
     }
 
-    /** What is delayed of groups and has no place: all but the first ones of each, as many as its free places. */
+    /** The delayed messages of groups without a place: all but the first ones of each, as many as its free places. */
     private Set<String> parked() {
         Set<String> parked = new HashSet<>();
         Map<String, Integer> free = new HashMap<>();
@@ -320,7 +320,7 @@ public final class QueueModel {
                         && dead != null);
     }
 
-    /** What stands behind the group in the last argument of a message to schedule. */
+    /** The text behind the group in the last argument of a message to schedule. */
     private static byte[] behindGroup(Object[] item) {
         long length = option(List.of(text(item[1]).split(" ")), "group", 0);
         return text(item[4]).substring((int) length).getBytes(StandardCharsets.ISO_8859_1);

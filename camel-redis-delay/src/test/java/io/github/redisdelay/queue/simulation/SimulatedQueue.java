@@ -82,7 +82,7 @@ public final class SimulatedQueue {
         public final TreeSet<Message> delayedFirst = new TreeSet<>(byTime);
         public int begun;
 
-        /** What has a place moves to {@code delayed}, and what has none is parked. */
+        /** Messages with a place move to {@code delayed}, and those without one are parked. */
         private void bringIntoLine() {
             while (!parked.isEmpty() && begun + delayedFirst.size() < limit) {
                 unpark();
@@ -204,7 +204,7 @@ public final class SimulatedQueue {
         }
     }
 
-    /** Whether a message waits for others of its group, which hold it back. */
+    /** True if a message is parked behind others of its group. */
     public boolean isParked(Message message) {
         return message.group != null && groups.get(message.group).parked.contains(message);
     }
