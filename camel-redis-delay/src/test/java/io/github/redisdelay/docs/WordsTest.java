@@ -146,7 +146,7 @@ class WordsTest {
      */
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
-            waiting|waits ; delayed, of a message ; 62 ; 9
+            waiting|waits ; delayed, of a message ; 59 ; 9
             pending ; delayed ; 0 ; 0
             in flight|in-flight|under way|being delivered|being worked on ; leased ; 6 ; 0
             hold|holds|held|holding ; lease, pause, or park ; 23 ; 4
@@ -157,7 +157,7 @@ class WordsTest {
             negativeAcknowledge ; retry, or release ; 0 ; 0
             give back|gives back|given back|gave back|return|returned to the queue ; release ; 2 ; 0
             bury|buries|buried|burial ; dead-letter ; 0 ; 0
-            drop|drops|dropped ; give up, or cancel ; 45 ; 8
+            drop|drops|dropped ; give up, or cancel ; 44 ; 8
             discard|discards|discarded|clear away ; purge ; 0 ; 0
             forget|forgets|forgotten ; purge, or remove ; 5 ; 1
             storm|storms ; burst ; 0 ; 0
@@ -215,7 +215,7 @@ class WordsTest {
                 1.8 s ; 2
                 10 min ; 2
                 10 ms ; 2
-                10 s ; 8
+                10 s ; 7
                 100 000 messages ; 3
                 100 messages ; 2
                 100 ms ; 2
