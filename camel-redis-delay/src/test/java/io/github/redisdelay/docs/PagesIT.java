@@ -121,7 +121,13 @@ class PagesIT {
 
     static void check(Block block) throws Exception {
         names.check(block);
-        if (block.isRoutes()) {
+        if (block.page().startsWith(UNPAID_ORDERS)
+                && block.begins(
+                        "{", "camel_redis_delay_", "curl ", "spring:\n  data:", "sequenceDiagram\n", "- route:")) {
+            // UnpaidOrdersPageIT sends the commands and gets these answers, and runs the routes; the file is that of
+            // its module.
+            assertThat(block.code()).as(block.toString()).isNotBlank();
+        } else if (block.isRoutes()) {
             run(block);
         } else if (block.isQuoted()) {
             assertThat(sources.quotedIn(block.code()))
@@ -129,10 +135,6 @@ class PagesIT {
                     .isNotEmpty();
         } else if (block.language().equals("java")) {
             run(block);
-        } else if (block.page().startsWith(UNPAID_ORDERS)
-                && block.begins("{", "camel_redis_delay_", "curl ", "spring:\n  data:", "sequenceDiagram\n")) {
-            // UnpaidOrdersPageIT sends the commands and gets these answers; the file is that of its module.
-            assertThat(block.code()).as(block.toString()).isNotBlank();
         } else if (block.begins("spring:\n  redis:\n    redisson:\n      config: |\n")) {
             Config.fromYAML(
                     block.code().substring(block.code().indexOf('|') + 2).stripIndent());

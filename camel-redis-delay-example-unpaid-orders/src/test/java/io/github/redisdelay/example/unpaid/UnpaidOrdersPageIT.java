@@ -2,12 +2,17 @@
 package io.github.redisdelay.example.unpaid;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import com.example.orders.Order;
+import com.example.orders.OrderService;
+import com.example.orders.OrderTable;
 import com.example.orders.OrdersApplication;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.redisdelay.test.RedisExtension;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -21,15 +26,22 @@ import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.camel.CamelContext;
+import org.apache.camel.ProducerTemplate;
+import org.apache.camel.model.ModelCamelContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.autoconfigure.actuate.observability.AutoConfigureObservability;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
@@ -46,6 +58,7 @@ class UnpaidOrdersPageIT {
     private static final Pattern COMMAND = Pattern.compile("```sh\\n(curl .*)\\n```\\s+```(\\w+)\\n(.*)\\n```");
     private static final Pattern CURL =
             Pattern.compile("curl (?:-H '(.+): (.+)' -d '(.+)' )?(?:-X (POST) )?localhost:8080(/\\S+)");
+    private static final Pattern ROUTES = Pattern.compile("(?s)```yaml\\n(- route:.*?)```");
     private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>(.*?)</dependency>");
     private static final Pattern FIRST_COMMENT = Pattern.compile("^(?://|#) SPDX.*\\n");
 
@@ -67,12 +80,19 @@ class UnpaidOrdersPageIT {
     @Autowired
     ObjectMapper json;
 
+    @Autowired
+    CamelContext camel;
+
     @ParameterizedTest
     @ValueSource(strings = {"unpaid-orders.md", "unpaid-orders.zh-CN.md"})
     void should_have_the_files_of_this_module(String page) throws IOException {
         Map<String, String> shown = files(page);
         assertThat(shown.keySet()).first().isEqualTo("pom.xml");
-        assertThat(dependencies(shown.remove("pom.xml"))).isEqualTo(dependencies(Files.readString(Path.of("pom.xml"))));
+        List<String> dependencies = dependencies(Files.readString(Path.of("pom.xml")));
+        assertThat(dependencies(shown.remove("pom.xml")))
+                .isEqualTo(dependencies.stream()
+                        .filter(dependency -> !dependency.contains("camel-yaml-dsl-starter"))
+                        .toList());
         Map<String, String> own = new LinkedHashMap<>();
         try (Stream<Path> files = Files.walk(Path.of("src"))) {
             for (Path file : files.filter(
@@ -103,6 +123,40 @@ class UnpaidOrdersPageIT {
             }
         }
         assertThat(send("curl localhost:8080/redis-delay/")).contains("<html");
+    }
+
+    @Test
+    void should_do_the_same_by_the_routes_in_yaml(@TempDir Path folder) throws IOException {
+        MatchResult routes =
+                ROUTES.matcher(page("unpaid-orders.md")).results().findFirst().orElseThrow();
+        Path file = Files.writeString(folder.resolve("orders.yaml"), routes.group(1));
+        try (ConfigurableApplicationContext application = new SpringApplicationBuilder(OrdersApplication.class)
+                .web(WebApplicationType.NONE)
+                .run(
+                        "--spring.data.redis.host=" + redis.server().host(),
+                        "--spring.data.redis.port=" + redis.server().port(),
+                        "--camel.component.redis-delay.key-prefix=" + PREFIX + "-yaml",
+                        "--camel.redis-delay.console.enabled=false",
+                        "--camel.main.java-routes-exclude-pattern=**/OrderRoutes",
+                        "--camel.main.routes-include-pattern=file:" + file)) {
+            assertThat(routes(application.getBean(CamelContext.class))).isEqualTo(routes(camel));
+            OrderService service = application.getBean(OrderService.class);
+            service.place(new Order("A-1", "Ada", new BigDecimal("12.5")));
+            assertThat(service.message("A-1")).isEqualTo("delayed");
+            application.getBean(ProducerTemplate.class).sendBody("redis-delay:orders?operation=promote&all=true", null);
+            await().until(() ->
+                    application.getBean(OrderTable.class).state("A-1").equals("CLOSED"));
+        }
+    }
+
+    /** What the model prints, but for generated names and the ways to write it. */
+    private static List<String> routes(CamelContext context) {
+        return ((ModelCamelContext) context)
+                .getRouteDefinitions().stream()
+                        .map(route -> (route + " " + route.getErrorHandlerFactory())
+                                .replaceAll("@[0-9a-f]+|^Route\\(route\\d+\\)", "")
+                                .replaceAll("[\\w.]+\\.NoErrorHandler\\w+", "NoErrorHandler"))
+                        .toList();
     }
 
     /** The fields that an answer does not have as the page shows them. */
