@@ -203,9 +203,15 @@ public final class QueueModel {
         return needs.contains("groups=0.1");
     }
 
-    /** The delayed messages of groups without a place: all but the first ones of each, as many as its free places. */
+    /**
+     * The delayed messages of groups without a place: all but the first ones of each, as many as its free places. Dead letters
+     * have no limit.
+     */
     private Set<String> parked() {
         Set<String> parked = new HashSet<>();
+        if (dead == null) {
+            return parked;
+        }
         Map<String, Integer> free = new HashMap<>();
         placed.forEach(id -> free.merge(groupOf(id), -1, Integer::sum));
         for (String id : inOrder(delayed, w -> w.due)) {
@@ -1354,7 +1360,7 @@ public final class QueueModel {
         put(snapshot, queue + "messages", messages, m -> QueueSnapshot.message(m.time(), m.due, m.rest()));
         put(snapshot, queue + "leased", leased, String::valueOf);
         state.forEach((id, s) -> snapshot.keys().get(queue + "state").put(id, describe(s.of(groupOf(id)))));
-        Set<String> parked = dead == null ? Set.of() : parked();
+        Set<String> parked = parked();
         put(snapshot, queue + "sessions", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
         put(snapshot, queue + "seen", seen, String::valueOf);
         put(snapshot, queue + "waiters", waiters.promises(), String::valueOf);
