@@ -427,7 +427,7 @@ public final class QueueModel {
         if (groups) {
             coverAfter(before, time);
         }
-        if ((script == LuaScript.CHANGE || script == LuaScript.SCHEDULE) && messages.isEmpty()) {
+        if (script != LuaScript.SETTLE && script != LuaScript.ACKNOWLEDGE && messages.isEmpty()) {
             forgetNeeds();
         }
         byte[] answer = reply.array();

@@ -159,7 +159,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
                     .isEqualTo(readable(inOrder(packet.script, expected)));
         }
         QueueSnapshot before = last;
-        compare();
+        compare(packet.script.command());
         if (old) {
             assertThat(last).as("the queue after a repeated or late call").isEqualTo(before);
         }
@@ -201,9 +201,9 @@ public final class SimulatedNetwork implements ScriptExecutor {
     }
 
     /** Compares what the queue holds with the model, and checks what has to be true at any time. */
-    private void compare() {
+    private void compare(String cause) {
         QueueSnapshot now = QueueSnapshot.read(redisson, keys);
-        assertThat(now.keys()).isEqualTo(model.snapshot().keys());
+        assertThat(now.keys()).as("the queue after " + cause).isEqualTo(model.snapshot().keys());
         if (!idsMissing) {
             now.assertOneStateAtATime(bodiesMissing);
         }
@@ -248,7 +248,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
     public void shift(long micros) {
         QueueSnapshot.shift(redisson, keys, micros);
         model.shift(micros);
-        compare();
+        compare("time has passed");
     }
 
     /** A body is lost, as by eviction or by hand. */
@@ -257,7 +257,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
         redisson.<byte[], byte[]>getMap(keys.key("messages"), org.redisson.client.codec.ByteArrayCodec.INSTANCE)
                 .fastRemove(id.getBytes(java.nio.charset.StandardCharsets.UTF_8));
         model.loseBody(id);
-        compare();
+        compare("a loss");
     }
 
     /** An id is lost from the sets, as where a key of theirs was evicted or deleted. */
@@ -271,7 +271,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
             }
         }
         (dead ? model.dead : model).loseId(id);
-        compare();
+        compare("a loss");
     }
 
     /** A state record is lost. */
@@ -279,13 +279,13 @@ public final class SimulatedNetwork implements ScriptExecutor {
         redisson.getMap(keys.key("state"), org.redisson.client.codec.StringCodec.INSTANCE)
                 .fastRemove(id);
         model.loseRecord(id);
-        compare();
+        compare("a loss");
     }
 
     /** Nothing is amiss any more. */
     public void repaired() {
         idsMissing = false;
-        compare();
+        compare("a loss");
     }
 
     public QueueSnapshot held() {
