@@ -207,11 +207,11 @@ public final class SimulatedNetwork implements ScriptExecutor {
         if (!idsMissing) {
             now.assertOneStateAtATime(bodiesMissing);
         }
-        // I6: what has left the queue never comes back. Each message of a test has a body of its own, and what is redriven is
-        // scheduled anew.
+        // I6: what has left the queue never comes back. Each message of a test has a body of its own; a redrive schedules
+        // one anew.
         gone.forEach((part, bodies) -> {
             for (String body : last.keys().get(part).values()) {
-                // But each run of a recurring schedule, with a group or without, that is given up may leave a copy of its body.
+                // But each run of a recurring schedule that is given up may leave a copy of its body, behind its group.
                 if (!now.keys().get(part).containsValue(body) && !body.matches("(?s).* body (.g\\d)?r.*")) {
                     bodies.add(body);
                 }
