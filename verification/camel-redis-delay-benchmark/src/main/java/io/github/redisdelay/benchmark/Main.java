@@ -7,6 +7,7 @@ import io.github.redisdelay.benchmark.lateness.Lateness;
 import io.github.redisdelay.benchmark.lateness.Lone;
 import io.github.redisdelay.benchmark.memory.Memory;
 import io.github.redisdelay.benchmark.rates.ClusterScale;
+import io.github.redisdelay.benchmark.rates.Groups;
 import io.github.redisdelay.benchmark.rates.Mixed;
 import io.github.redisdelay.benchmark.rates.Mixes;
 import io.github.redisdelay.benchmark.rates.Queues;
@@ -97,6 +98,7 @@ public final class Main {
                 new Mixed(),
                 new Mixes(others),
                 new Queues(),
+                new Groups(),
                 new Scale(),
                 new Recovery(),
                 new Lateness(),

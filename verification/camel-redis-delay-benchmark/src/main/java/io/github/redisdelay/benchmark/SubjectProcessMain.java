@@ -110,7 +110,8 @@ final class SubjectProcessMain {
                 }
                 case ASYNCHRONOUS -> asynchronous(contender);
                 case BATCHES -> waiting(contender, 2, RateSteps.BATCH);
-                case FIFO -> fifo(contender);
+                case FIFO -> fifo(contender, 0);
+                case GROUPED -> fifo(contender, callers);
                 default -> throw new IllegalStateException("No such kind: " + kind);
             }
         }
@@ -168,11 +169,14 @@ final class SubjectProcessMain {
     }
 
     /** All due in the order in which they were scheduled, and before the consumer starts. */
-    private void fifo(Contender contender) throws Exception {
+    private void fifo(Contender contender, int groups) throws Exception {
         boolean oneByOne = contender instanceof RDelayedQueueContender;
         int messages = oneByOne && !link.direct() ? Math.min(backlog, BACKLOG_ONE_BY_ONE) : backlog;
         int[] next = {0};
-        contender.scheduleAll(() -> next[0] < messages ? Message.of(next[0]++, DueTime.now()) : null);
+        contender.scheduleAll(() -> {
+            Message message = next[0] < messages ? Message.of(next[0]++, DueTime.now()) : null;
+            return message == null || groups == 0 ? message : message.inOneOf(groups);
+        });
         if (contender instanceof RDelayedQueueContender redissons) {
             // To its advantage: what it does when a message becomes due is over.
             Waiting.until(

@@ -88,6 +88,9 @@ final class CamelContender implements Contender {
             Exchange exchange = async.createExchange();
             exchange.getMessage().setBody(message.body());
             exchange.getMessage().setHeader(header(message.due()), millis(message.due()));
+            if (message.group() != null) {
+                exchange.getMessage().setHeader(RedisDelayConstants.GROUP, message.group());
+            }
             producer.process(exchange, doneSync -> inFlight.end(exchange.getException()));
         }
         inFlight.awaitAll();

@@ -130,7 +130,7 @@ public final class FloorContender implements Contender {
     public void scheduleBatch(List<byte[]> bodies, DueTime due) throws Exception {
         List<Message> messages = new ArrayList<>(bodies.size());
         for (byte[] body : bodies) {
-            messages.add(new Message(body, due));
+            messages.add(new Message(body, due, null));
         }
         send(messages).get();
     }

@@ -9,8 +9,9 @@ import java.nio.ByteBuffer;
  * A message to schedule.
  *
  * @param body its first eight bytes are its number, by which {@link Arrivals} knows it
+ * @param group the message's group; null for none
  */
-public record Message(byte[] body, DueTime due) {
+public record Message(byte[] body, DueTime due, String group) {
 
     private static final byte[] BODY = Environment.body();
 
@@ -18,7 +19,12 @@ public record Message(byte[] body, DueTime due) {
     public static Message of(long number, DueTime due) {
         byte[] body = BODY.clone();
         ByteBuffer.wrap(body).putLong(0, number);
-        return new Message(body, due);
+        return new Message(body, due, null);
+    }
+
+    /** The same message in one of so many groups, each with a name of 16 bytes. */
+    public Message inOneOf(int groups) {
+        return new Message(body, due, "customer-%07d".formatted(number(body) % groups));
     }
 
     /** The number of a message by its body. */

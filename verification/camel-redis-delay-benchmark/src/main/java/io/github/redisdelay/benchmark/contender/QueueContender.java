@@ -62,7 +62,8 @@ final class QueueContender implements Contender {
         InFlight inFlight = new InFlight(UNDER_WAY);
         for (Message message = source.next(); message != null; message = source.next()) {
             inFlight.begin();
-            queue.schedule(ScheduleRequest.of(null, message.body(), message.due()))
+            queue.schedule(ScheduleRequest.of(null, message.body(), message.due())
+                            .withGroup(message.group()))
                     .result()
                     .whenComplete((result, error) -> inFlight.end(error));
         }

@@ -20,6 +20,7 @@ public record RateSteps(String experiment, List<Step> steps) {
 
     public static final String RATES = "rates";
     public static final String LINK = "link";
+    static final String GROUPS = "groups";
     static final String BOUNDS = "bounds";
 
     /** The number of messages in a batch. */
@@ -53,6 +54,8 @@ public record RateSteps(String experiment, List<Step> steps) {
         BATCHES,
         /** Delivery of what is due before the consumer starts. */
         FIFO,
+        /** The same, each message in one of so many groups. */
+        GROUPED,
         /** Delivery of what becomes due while the consumer waits. */
         RANDOM
     }
@@ -60,7 +63,7 @@ public record RateSteps(String experiment, List<Step> steps) {
     /**
      * A measurement for several subjects.
      *
-     * @param callers how many, of {@link Kind#CALLERS}
+     * @param callers how many, of {@link Kind#CALLERS}; of {@link Kind#GROUPED} how many groups
      * @param subjects some of the constants of {@link Subject}
      */
     public record Step(Kind kind, int callers, List<String> subjects) {
@@ -72,6 +75,7 @@ public record RateSteps(String experiment, List<Step> steps) {
                 case ASYNCHRONOUS -> "schedule async=" + Contender.UNDER_WAY;
                 case BATCHES -> "schedule batch=" + BATCH;
                 case FIFO -> "deliver fifo";
+                case GROUPED -> "deliver fifo groups=" + callers;
                 case RANDOM -> "deliver random";
             };
         }
@@ -95,6 +99,11 @@ public record RateSteps(String experiment, List<Step> steps) {
                 addCallers(steps, List.of(1, 16), SCHEDULING);
                 steps.add(new Step(Kind.ASYNCHRONOUS, 0, SCHEDULING));
                 steps.add(new Step(Kind.FIFO, 0, DELIVERY));
+            }
+            case GROUPS -> {
+                List<String> ours = List.of(Subject.CAMEL, Subject.QUEUE);
+                steps.add(new Step(Kind.FIFO, 0, ours));
+                steps.add(new Step(Kind.GROUPED, 10_000, ours));
             }
             case BOUNDS -> {
                 addCallers(steps, List.of(1, 4, 16, 64), WAITING_BOUNDS);

@@ -60,6 +60,11 @@ public final class Rates implements Experiment {
         return new Rates(RateSteps.of(RateSteps.LINK, List.of()));
     }
 
+    /** Delivery with and without groups. */
+    static Rates groups() {
+        return new Rates(RateSteps.of(RateSteps.GROUPS, List.of()));
+    }
+
     /** Waiting callers and delivery beside bare clients. */
     public static Rates bounds() {
         return new Rates(RateSteps.of(RateSteps.BOUNDS, List.of()));

@@ -32,6 +32,7 @@ final class Targets {
         Targets targets = new Targets(results);
         targets.rates();
         targets.mixes();
+        targets.groups();
         targets.scale();
         targets.lateness();
         targets.lone();
@@ -111,6 +112,26 @@ final class Targets {
 
     private OptionalDouble mixRatio(String subject, String mix, String alone) {
         return ratio(median("mixes", subject, mix, "rate"), median("mixes", subject, alone, "rate"), 100);
+    }
+
+    private void groups() {
+        for (String subject : List.of(CAMEL, QUEUE)) {
+            targets.add(Target.atLeast(
+                    60,
+                    "%",
+                    "delivery with 10 000 groups, of that without: " + Tables.subject(subject),
+                    ratio(
+                            median("groups", subject, FIFO + " groups=10000", "rate"),
+                            median("groups", subject, FIFO, "rate"),
+                            100)));
+        }
+        for (String kind : List.of("delayed", "parked")) {
+            targets.add(Target.atMost(
+                    kind.equals("delayed") ? 100 : 120,
+                    "bytes",
+                    "Redis memory of a message with a group beyond one without: " + kind,
+                    median("groups", QUEUE, kind, "beyond")));
+        }
     }
 
     private void scale() {
