@@ -96,7 +96,7 @@ public final class Report {
                 "Groups",
                 "Delivery of a backlog of 100 000 messages, each acknowledged, without groups and in 10 000 groups with one place each,"
                         + " by turns. Redis memory of a message that is due in a day, with an id of 16 characters: without a group; in a"
-                        + " group of 16 bytes of its own; and in one of 10 000 groups with nine others, which are parked."
+                        + " group of 16 bytes of its own; and parked behind the first one of ten in such a group."
             }),
             Map.entry("recovery", new String[] {
                 "Recovery", "Messages leased by a consumer that was killed, delivered again when their leases end."
