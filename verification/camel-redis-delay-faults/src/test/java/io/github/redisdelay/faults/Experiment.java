@@ -21,6 +21,7 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.test.RedisServer;
+import io.github.redisdelay.testkit.RedisSocket;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -506,13 +507,25 @@ final class Experiment implements AutoCloseable {
         try {
             Files.createDirectories(TABLE.getParent());
             try {
-                Files.writeString(TABLE, HEADER, StandardOpenOption.CREATE_NEW);
+                Files.writeString(TABLE, versions() + HEADER, StandardOpenOption.CREATE_NEW);
             } catch (FileAlreadyExistsException e) {
                 // The tests of another JVM may have begun it as well.
             }
             Files.writeString(TABLE, row + "\n", StandardOpenOption.APPEND);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The line before the table: on which server and Java its experiments have run. */
+    private static String versions() throws IOException {
+        try (RedisServer server = RedisServer.dedicated();
+                RedisSocket socket = RedisSocket.open(server.address())) {
+            String versions = socket.text("INFO server")
+                    .lines()
+                    .filter(line -> line.matches("(redis|valkey)_version:.*"))
+                    .collect(Collectors.joining(", "));
+            return versions + ", Java " + Runtime.version() + "\n\n";
         }
     }
 
