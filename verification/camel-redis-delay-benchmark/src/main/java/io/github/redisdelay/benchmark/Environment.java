@@ -27,6 +27,9 @@ public final class Environment implements AutoCloseable {
     /** To remove millions of keys takes long. */
     private static final int CONTROL_TIMEOUT_MILLIS = 120_000;
 
+    /** Redisson cancels a request that has no connection after so many, of one to two seconds each. */
+    private static final int PATIENT_ATTEMPTS = 40;
+
     private final boolean quick;
     private final Duration link;
     private final String address;
@@ -105,6 +108,16 @@ public final class Environment implements AutoCloseable {
     /** The same at the near end of a link. */
     public RedissonClient newRedisson(Link over) {
         return newRedisson(over.address());
+    }
+
+    /** The same for one whose requests, each of which searches a list, wait for a connection for longer than usual. */
+    public RedissonClient newPatientRedisson(Link over) {
+        Config config = new Config();
+        config.useSingleServer()
+                .setAddress(over.address())
+                .setTimeout(CONTROL_TIMEOUT_MILLIS)
+                .setRetryAttempts(PATIENT_ATTEMPTS);
+        return Redisson.create(config);
     }
 
     /** A client as the component makes one of an address: it does not look for Redisson's own objects in arguments. */

@@ -76,9 +76,11 @@ public final class Contenders implements AutoCloseable {
     private RedissonClient client(String subject) {
         return clients.computeIfAbsent(
                 subject,
-                any -> subject.equals(Subject.CAMEL)
-                        ? environment.newComponentsRedisson(link)
-                        : environment.newRedisson(link));
+                any -> switch (subject) {
+                    case Subject.CAMEL -> environment.newComponentsRedisson(link);
+                    case Subject.RDELAYEDQUEUE -> environment.newPatientRedisson(link);
+                    default -> environment.newRedisson(link);
+                });
     }
 
     @Override
