@@ -157,7 +157,7 @@ class WordsTest {
             negativeAcknowledge ; retry, or release ; 0 ; 0
             give back|gives back|given back|gave back|return|returned to the queue ; release ; 2 ; 0
             bury|buries|buried|burial ; dead-letter ; 0 ; 0
-            drop|drops|dropped ; give up, or cancel ; 36 ; 8
+            drop|drops|dropped ; give up, or cancel ; 35 ; 8
             discard|discards|discarded|clear away ; purge ; 0 ; 0
             forget|forgets|forgotten ; purge, or remove ; 2 ; 1
             storm|storms ; burst ; 0 ; 0
