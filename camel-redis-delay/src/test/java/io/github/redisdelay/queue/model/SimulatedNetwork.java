@@ -203,7 +203,9 @@ public final class SimulatedNetwork implements ScriptExecutor {
     /** Compares what the queue holds with the model, and checks what has to be true at any time. */
     private void compare(String cause) {
         QueueSnapshot now = QueueSnapshot.read(redisson, keys);
-        assertThat(now.keys()).as("the queue after " + cause).isEqualTo(model.snapshot().keys());
+        assertThat(now.keys())
+                .as("the queue after " + cause)
+                .isEqualTo(model.snapshot().keys());
         if (!idsMissing) {
             now.assertOneStateAtATime(bodiesMissing);
         }
