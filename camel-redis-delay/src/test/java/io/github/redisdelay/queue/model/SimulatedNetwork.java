@@ -209,8 +209,8 @@ public final class SimulatedNetwork implements ScriptExecutor {
         if (!idsMissing) {
             now.assertOneStateAtATime(bodiesMissing);
         }
-        // I6: what has left the queue never comes back. Each message of a test has a body of its own; a redrive schedules
-        // one anew.
+        // I6: what has left the queue never comes back. Each message of a test has a body of its own; a redrive
+        // schedules one anew.
         gone.forEach((part, bodies) -> {
             for (String body : last.keys().get(part).values()) {
                 // But each run of a recurring schedule that is given up may leave a copy of its body, behind its group.
