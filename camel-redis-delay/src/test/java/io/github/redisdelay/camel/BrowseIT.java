@@ -24,6 +24,7 @@ import javax.management.ObjectName;
 import org.apache.camel.Exchange;
 import org.apache.camel.api.management.mbean.ManagedBrowsableEndpointMBean;
 import org.apache.camel.console.DevConsole;
+import org.apache.camel.impl.DefaultCamelContext;
 import org.apache.camel.impl.console.BrowseDevConsole;
 import org.apache.camel.spi.BrowsableEndpoint;
 import org.apache.camel.spi.ManagementAgent;
@@ -33,6 +34,11 @@ import org.junit.jupiter.api.Test;
 
 /** Looks at a queue by Camel's tools: the browse console, JMX, and the interface that both use. */
 class BrowseIT extends ConsumerSideIT {
+
+    @Override
+    protected DefaultCamelContext ownContext() {
+        return newContextWithJmx();
+    }
 
     private static final DueTime LATER = DueTime.after(Duration.ofHours(1));
 

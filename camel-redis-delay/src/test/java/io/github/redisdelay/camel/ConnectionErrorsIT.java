@@ -29,7 +29,7 @@ import org.redisson.config.Config;
 /** The error for an operator when Redis cannot be reached: one sentence with the address and the cause. */
 class ConnectionErrorsIT {
 
-    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final DefaultCamelContext context = CamelRedisIT.newContext();
 
     @AfterEach
     void close() throws Exception {

@@ -33,7 +33,7 @@ class ConnectionIT {
     @TempDir
     Path folder;
 
-    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final DefaultCamelContext context = CamelRedisIT.newContext();
     private String queue;
 
     @BeforeEach

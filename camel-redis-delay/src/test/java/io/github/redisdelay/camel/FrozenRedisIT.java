@@ -29,7 +29,7 @@ class FrozenRedisIT {
     private static final long REST_SECONDS = 2;
 
     private final RedisServer server = RedisServer.dedicated();
-    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final DefaultCamelContext context = CamelRedisIT.newContext();
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch go = new CountDownLatch(1);
     private final CountDownLatch done = new CountDownLatch(1);

@@ -81,7 +81,7 @@ class HeaderFuzzTest {
             new MessageChoice(false, false, null, null, null, null),
             null);
 
-    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final DefaultCamelContext context = CamelRedisIT.newContext();
     /** Warns of what a route left that cannot be read. */
     private final Logger warnings = (Logger) LoggerFactory.getLogger(DeliveryReport.class);
 

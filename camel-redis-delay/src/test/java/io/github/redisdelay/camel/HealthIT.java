@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class HealthIT {
 
     private final RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always");
-    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final DefaultCamelContext context = CamelRedisIT.newContext();
     private final CountDownLatch go = new CountDownLatch(1);
     private final List<String> bridged = Collections.synchronizedList(new ArrayList<>());
 

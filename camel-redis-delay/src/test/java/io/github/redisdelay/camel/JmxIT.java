@@ -11,11 +11,17 @@ import java.util.concurrent.TimeUnit;
 import javax.management.Attribute;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** The attributes of a consumer in JMX. */
 class JmxIT extends ConsumerSideIT {
+
+    @Override
+    protected DefaultCamelContext ownContext() {
+        return newContextWithJmx();
+    }
 
     private final Semaphore go = new Semaphore(0);
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LostAnswerRedeliveryIT {
 
     private final RedisServer server = RedisServer.dedicated();
-    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final DefaultCamelContext context = CamelRedisIT.newContext();
     private final AtomicInteger redeliveries = new AtomicInteger();
 
     @BeforeEach

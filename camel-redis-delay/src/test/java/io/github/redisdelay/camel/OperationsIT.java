@@ -185,8 +185,7 @@ class OperationsIT extends CamelRedisIT {
 
     @Test
     void should_show_figures_in_jmx() throws Exception {
-        context.disableJMX();
-        try (var managed = newContext()) {
+        try (var managed = newContextWithJmx()) {
             managed.getManagementStrategy();
             managed.getRegistry().bind("redisson", redis.client());
             managed.addRoutes(consume("", exchange -> {}));

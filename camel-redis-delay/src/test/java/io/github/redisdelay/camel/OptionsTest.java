@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Options as they are written in a URI. Nothing here connects to Redis. */
 class OptionsTest {
 
-    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final DefaultCamelContext context = CamelRedisIT.newContext();
 
     @AfterEach
     void close() throws Exception {

@@ -36,7 +36,7 @@ class WaitForReplicasIT {
     private static MasterAndReplica servers;
     private static int queues;
 
-    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final DefaultCamelContext context = CamelRedisIT.newContext();
     private final AtomicInteger redeliveries = new AtomicInteger();
     /** Done before a redelivery, with its number. */
     private volatile IntConsumer meanwhile = number -> {};

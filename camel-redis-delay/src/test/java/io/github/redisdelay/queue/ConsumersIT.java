@@ -303,11 +303,11 @@ class ConsumersIT {
     }
 
     @Test
-    void should_leave_nothing_behind_after_a_thousand_starts_and_stops() throws Exception {
+    void should_leave_nothing_behind_after_many_starts_and_stops() throws Exception {
         DelayQueue queue = client.queue(redis.uniqueQueue());
         AtomicInteger received = new AtomicInteger();
         int scheduled = 0;
-        for (int i = 0; i < 1_000; i++) {
+        for (int i = 0; i < 300; i++) {
             boolean working = i % 10 == 0;
             if (working) {
                 schedule(queue, "m" + i, Duration.ZERO);

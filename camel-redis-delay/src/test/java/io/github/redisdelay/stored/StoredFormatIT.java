@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.CamelRedisIT;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.queue.CheckResult;
@@ -72,7 +73,7 @@ class StoredFormatIT {
     void open() {
         prefix = redis.keyPrefix();
         client = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS.withKeyPrefix(prefix));
-        context = new DefaultCamelContext();
+        context = CamelRedisIT.newContext();
         context.getShutdownStrategy().setTimeout(10);
         RedisDelayComponent component = new RedisDelayComponent();
         component.getConfiguration().setKeyPrefix(prefix);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.github.redisdelay.camel.CamelRedisIT;
 import io.github.redisdelay.camel.RedisDelayComponent;
 import io.github.redisdelay.camel.RedisDelayConfiguration;
 import io.github.redisdelay.camel.connection.TestCertificates.Pem;
@@ -55,7 +56,7 @@ class TlsIT {
 
     private static final ExecutorService EXECUTOR = Executors.newCachedThreadPool();
 
-    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final DefaultCamelContext context = CamelRedisIT.newContext();
 
     /** Connections that do not come about. Redisson tries for some seconds, so all of them are tried at the same time. */
     private enum Refused {
@@ -94,7 +95,7 @@ class TlsIT {
 
         void begin() {
             failure = EXECUTOR.submit(() -> {
-                try (DefaultCamelContext context = new DefaultCamelContext()) {
+                try (DefaultCamelContext context = CamelRedisIT.newContext()) {
                     configure(options(context));
                     return catchThrowable(() -> assertRoundTrip(context, "refused"));
                 }

@@ -18,6 +18,7 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.redisson.api.RBatch;
 import org.redisson.api.RScript;
 import org.redisson.client.codec.ByteArrayCodec;
 
@@ -45,19 +46,19 @@ class ClaimShortCutIT {
         }
 
         void fill(List<Message> messages) {
+            RBatch batch = redis.client().createBatch();
             messages.forEach(message -> {
                 byte[] id = message.id.getBytes(StandardCharsets.US_ASCII);
                 if (message.body != null) {
-                    hash("messages").put(id, message.body);
+                    batch.getMap(keys.key("messages"), ByteArrayCodec.INSTANCE).fastPutAsync(id, message.body);
                 }
                 if (message.record != null) {
-                    hash("state").put(id, message.record);
+                    batch.getMap(keys.key("state"), ByteArrayCodec.INSTANCE).fastPutAsync(id, message.record);
                 }
-                redis.client()
-                        .<byte[]>getScoredSortedSet(
-                                keys.key(message.leased ? "leased" : "delayed"), ByteArrayCodec.INSTANCE)
-                        .add(message.time, id);
+                batch.getScoredSortedSet(keys.key(message.leased ? "leased" : "delayed"), ByteArrayCodec.INSTANCE)
+                        .addAsync(message.time, id);
             });
+            batch.execute();
         }
 
         /** The reply without the time of the call, and what is in Redis then. */
