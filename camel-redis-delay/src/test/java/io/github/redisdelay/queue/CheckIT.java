@@ -434,7 +434,8 @@ class CheckIT extends RealQueueIT {
     void should_deliver_each_body_that_is_left_once_after_any_damage() {
         long first = RandomTests.seed("seed");
         LOG.info("seeds from {}", first);
-        for (long seed = first; seed < first + 12; seed++) {
+        int rounds = RandomTests.amount("check.rounds", 4, 12);
+        for (long seed = first; seed < first + rounds; seed++) {
             queue = client.queue(redis.uniqueQueue());
             try {
                 damageAndRepair(new Random(seed));

@@ -151,7 +151,7 @@ class BulkChangeIT extends RealQueueIT {
             }
         });
         try {
-            for (int i = 0; i < 10; i++) {
+            for (int i = 0; i < 4; i++) {
                 long waiting = get(queue.admin().stats()).delayed();
                 long changed = get(queue.admin().promoteAll(message -> true, Long.MAX_VALUE));
                 assertThat(changed).isBetween(i == 0 ? (long) count : 1L, waiting + 5_000);

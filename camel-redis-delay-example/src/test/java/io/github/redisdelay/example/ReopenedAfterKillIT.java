@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The program after it was killed. */
-class KilledExampleIT extends ExampleProcess {
+class ReopenedAfterKillIT extends ExampleProcess {
 
     @Test
     void evenAKillLosesNothing() throws Exception {
