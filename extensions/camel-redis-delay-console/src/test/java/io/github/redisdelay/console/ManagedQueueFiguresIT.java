@@ -31,7 +31,7 @@ class ManagedQueueFiguresIT extends CamelRedisIT {
 
     @Test
     void should_show_the_figures_without_a_producer_or_consumer() throws Exception {
-        try (var managed = newContext()) {
+        try (var managed = newContextWithJmx()) {
             managed.getManagementStrategy();
             managed.getRegistry().bind("redisson", redis.client());
             managed.getEndpoint(uri); // Camel registers what is there when it starts

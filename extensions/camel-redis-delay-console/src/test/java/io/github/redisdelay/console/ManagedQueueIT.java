@@ -31,6 +31,11 @@ class ManagedQueueIT extends ConsumerSideIT {
 
     private final Semaphore go = new Semaphore(0);
 
+    @Override
+    protected DefaultCamelContext ownContext() {
+        return newContextWithJmx();
+    }
+
     @AfterEach
     void letGo() {
         go.release(1000);
@@ -196,7 +201,7 @@ class ManagedQueueIT extends ConsumerSideIT {
     @Test
     void should_show_a_queue_again_after_a_restart_and_in_another_context() throws Exception {
         MBeanServer server;
-        try (DefaultCamelContext other = newContext()) {
+        try (DefaultCamelContext other = newContextWithJmx()) {
             other.getRegistry().bind("redisson", redis.client());
             other.getEndpoint(uri);
             other.start();
@@ -221,7 +226,6 @@ class ManagedQueueIT extends ConsumerSideIT {
     @Test
     void should_do_without_JMX() throws Exception {
         try (DefaultCamelContext plain = newContext()) {
-            plain.disableJMX();
             plain.getRegistry().bind("redisson", redis.client());
             plain.getEndpoint(uri);
             plain.start();
