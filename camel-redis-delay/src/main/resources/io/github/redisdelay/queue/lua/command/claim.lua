@@ -129,7 +129,7 @@ if stored or not queue_paused and asked > 0 and (queue_places or due and due <= 
       local gate = limits and { gate_read(group) } or {}
       local gives = not gate[1] and others < queue_places
       if gives then
-        holders[group], placed[#placed + 1], placed[#placed + 2] = others + 1, 0, own
+        holders[group], placed[#placed + 1], placed[#placed + 2] = others + 1, '0', own
         gone[#gone + 1] = member_make(group, MEMBER_DELAYED, id, time)
         if limits and limits.group_interval > 0 then
           gate_write(group, math.max(gate[2], now - limits.group_slack) + limits.group_interval, gate[3], gate[4])

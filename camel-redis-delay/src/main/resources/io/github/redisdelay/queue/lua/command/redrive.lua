@@ -80,8 +80,8 @@ for i = 1, items_count do
       outcome = IN_USE
     else
       outcome, due = REDRIVEN, now + (i - 1)
-      local _, its_body = member_stored(body)
-      message_store(id, record.priority % RECORD_DEAD, now, due, its_body or string.sub(body, 17), groups[i])
+      local _, at = member_stored(body)
+      message_store(id, record.priority % RECORD_DEAD, now, due, string.sub(body, at or 17), groups[i])
       if run_time then
         redis.call('HSET', key_state, id, run_record(due, record.priority - RECORD_DEAD, '0@0@' .. run_time, '', '', groups[i]))
       end

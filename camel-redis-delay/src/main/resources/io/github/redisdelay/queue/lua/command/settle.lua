@@ -83,7 +83,7 @@ for i = 1, count do
   if group and not group_of then
 --@include member.lua
     group_of = member_of_record
-    queue_read_config(true, true)
+    local _ = queue_places or queue_read_config(true, true)
   end
   group = group and group_of(bytes) or nil
   held = bytes == records[i - 1] and claim == claims[i - 1] and held or record_has_claim(bytes, claim)

@@ -19,13 +19,13 @@ local function member_parts(member, group)
     due = waits and struct.unpack('>d', order) or nil }
 end
 
--- Returns the group in a stored message, see message.lua, and its body; nil if it has no group.
+-- Returns the group in a stored message, see message.lua, and where its body begins; nil if it has no group.
 local function member_stored(bytes)
   if bytes and #bytes > 17 and string.byte(bytes, 8) >= 128 then
     local length = string.byte(bytes, 17)
     local group = string.match(string.sub(bytes, 18, 17 + length), '^[^%z]+$')
     if group and #group == length then
-      return group, string.sub(bytes, 18 + length)
+      return group, 18 + length
     end
   end
 end
