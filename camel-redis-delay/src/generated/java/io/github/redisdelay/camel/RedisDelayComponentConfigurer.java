@@ -116,6 +116,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": getOrCreateConfiguration(target).setPartitions(property(camelContext, int.class, value)); return true;
         case "password": getOrCreateConfiguration(target).setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": getOrCreateConfiguration(target).setPriority(property(camelContext, int.class, value)); return true;
+        case "queueconcurrency":
+        case "queueConcurrency": getOrCreateConfiguration(target).setQueueConcurrency(property(camelContext, int.class, value)); return true;
         case "rate": getOrCreateConfiguration(target).setRate(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": getOrCreateConfiguration(target).setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
@@ -246,6 +248,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
+        case "queueconcurrency":
+        case "queueConcurrency": return int.class;
         case "rate": return java.lang.String.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
@@ -372,6 +376,8 @@ public class RedisDelayComponentConfigurer extends PropertyConfigurerSupport imp
         case "partitions": return getOrCreateConfiguration(target).getPartitions();
         case "password": return getOrCreateConfiguration(target).getPassword();
         case "priority": return getOrCreateConfiguration(target).getPriority();
+        case "queueconcurrency":
+        case "queueConcurrency": return getOrCreateConfiguration(target).getQueueConcurrency();
         case "rate": return getOrCreateConfiguration(target).getRate();
         case "redeliverydelay":
         case "redeliveryDelay": return getOrCreateConfiguration(target).getRedeliveryDelay();

@@ -106,6 +106,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": target.getConfiguration().setPartitions(property(camelContext, int.class, value)); return true;
         case "password": target.getConfiguration().setPassword(property(camelContext, java.lang.String.class, value)); return true;
         case "priority": target.getConfiguration().setPriority(property(camelContext, int.class, value)); return true;
+        case "queueconcurrency":
+        case "queueConcurrency": target.getConfiguration().setQueueConcurrency(property(camelContext, int.class, value)); return true;
         case "rate": target.getConfiguration().setRate(property(camelContext, java.lang.String.class, value)); return true;
         case "redeliverydelay":
         case "redeliveryDelay": target.getConfiguration().setRedeliveryDelay(property(camelContext, java.lang.String.class, value)); return true;
@@ -231,6 +233,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": return int.class;
         case "password": return java.lang.String.class;
         case "priority": return int.class;
+        case "queueconcurrency":
+        case "queueConcurrency": return int.class;
         case "rate": return java.lang.String.class;
         case "redeliverydelay":
         case "redeliveryDelay": return java.lang.String.class;
@@ -352,6 +356,8 @@ public class RedisDelayEndpointConfigurer extends PropertyConfigurerSupport impl
         case "partitions": return target.getConfiguration().getPartitions();
         case "password": return target.getConfiguration().getPassword();
         case "priority": return target.getConfiguration().getPriority();
+        case "queueconcurrency":
+        case "queueConcurrency": return target.getConfiguration().getQueueConcurrency();
         case "rate": return target.getConfiguration().getRate();
         case "redeliverydelay":
         case "redeliveryDelay": return target.getConfiguration().getRedeliveryDelay();

@@ -23,7 +23,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
     private static final Set<String> SECRET_PROPERTY_NAMES;
     private static final Map<String, String> MULTI_VALUE_PREFIXES;
     static {
-        Set<String> props = new HashSet<>(67);
+        Set<String> props = new HashSet<>(68);
         props.add("address");
         props.add("all");
         props.add("backOffMultiplier");
@@ -72,6 +72,7 @@ public class RedisDelayEndpointUriFactory extends org.apache.camel.support.compo
         props.add("partitions");
         props.add("password");
         props.add("priority");
+        props.add("queueConcurrency");
         props.add("queueName");
         props.add("rate");
         props.add("redeliveryDelay");

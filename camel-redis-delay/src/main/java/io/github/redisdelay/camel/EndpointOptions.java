@@ -122,7 +122,7 @@ final class EndpointOptions {
 
     /** Refuses the options of a consumer that an endpoint which is polled does not have. */
     static void checkPolled(Map<String, Object> own) {
-        for (String option : List.of("groupConcurrency", "groupRetry", "rate", "groupRate")) {
+        for (String option : List.of("groupConcurrency", "groupRetry", "rate", "groupRate", "queueConcurrency")) {
             if (own.containsKey(option)) {
                 throw new IllegalArgumentException("option '" + option + "' is set on an endpoint that is polled, which"
                         + " leaves the limits of its queue alone: set it where a route consumes from the queue");

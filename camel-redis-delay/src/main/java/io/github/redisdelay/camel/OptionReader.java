@@ -51,7 +51,8 @@ public record OptionReader(RedisDelayConfiguration options) {
             "groupConcurrency",
             "groupRetry",
             "rate",
-            "groupRate");
+            "groupRate",
+            "queueConcurrency");
 
     private static final String NONE = "; leave it out for none";
 
@@ -279,22 +280,26 @@ public record OptionReader(RedisDelayConfiguration options) {
                 "from 1 to " + most + ", or 0 for any number, without an order");
         GroupRetry retry = OptionValues.constant(GroupRetry.class, "option 'groupRetry'", options.getGroupRetry());
         QueueLimits.Rate rate = Rates.of("option 'rate'", options.getRate());
-        if (rate != null && options.getPartitions() > 1) {
-            throw new IllegalArgumentException("option 'rate' is '" + options.getRate()
-                    + "', and option 'partitions' is "
-                    + options.getPartitions() + ": partitions do not know of each other's deliveries. Set the rate of"
-                    + " each group (groupRate), or partitions=1");
+        int atATime = options.getQueueConcurrency();
+        OptionValues.check("queueConcurrency", atATime, 0, Integer.MAX_VALUE, "1 or more, or 0 for any number");
+        String whole = rate != null
+                ? "option 'rate' is '" + options.getRate() + "', and option '"
+                : atATime > 0 ? "option 'queueConcurrency' is " + atATime + ", and option '" : null;
+        if (whole != null && options.getPartitions() > 1) {
+            throw new IllegalArgumentException(whole + "partitions' is " + options.getPartitions()
+                    + ": partitions do not know of each other's deliveries. Set the limit of each group (groupRate,"
+                    + " groupConcurrency), or partitions=1");
         }
-        if (rate != null && options.isBatching()) {
-            throw new IllegalArgumentException(
-                    "option 'rate' is '" + options.getRate() + "', and option 'batching' is true:"
-                            + " a rate counts messages, and would tear batches. Remove one of them");
+        if (whole != null && options.isBatching()) {
+            throw new IllegalArgumentException(whole
+                    + "batching' is true: this limit counts messages, and would tear batches. Remove one of them");
         }
         return new QueueLimits(
                 options.getGroupConcurrency(),
                 retry == GroupRetry.STRICT,
                 rate,
-                Rates.of("option 'groupRate'", options.getGroupRate()));
+                Rates.of("option 'groupRate'", options.getGroupRate()),
+                atATime);
     }
 
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {

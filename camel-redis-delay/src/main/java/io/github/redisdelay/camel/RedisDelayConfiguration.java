@@ -97,6 +97,9 @@ public class RedisDelayConfiguration implements Cloneable {
     @UriParam(label = "consumer")
     private String groupRate;
 
+    @UriParam(label = "consumer", defaultValue = "0")
+    private int queueConcurrency;
+
     @UriParam(label = "producer", javaType = "java.time.Duration")
     private String timeToLive;
 
@@ -698,6 +701,18 @@ public class RedisDelayConfiguration implements Cloneable {
      */
     public void setGroupRate(String groupRate) {
         this.groupRate = groupRate;
+    }
+
+    public int getQueueConcurrency() {
+        return queueConcurrency;
+    }
+
+    /**
+     * The most messages of the queue that are leased at a time, by all of its consumers together, 1 or more. With 0 there is no
+     * limit. It is stored with the queue, as groupConcurrency. It needs partitions=1.
+     */
+    public void setQueueConcurrency(int queueConcurrency) {
+        this.queueConcurrency = queueConcurrency;
     }
 
     public String getTimeToLive() {

@@ -22,7 +22,7 @@ public final class ConsumerOptions {
 
     /** The defaults: one message at a time, a prefetch of up to 200, a lease of 30 s that is extended for up to an hour. */
     public static final ConsumerOptions DEFAULTS =
-            new ConsumerOptions(1, 100, Duration.ofSeconds(30), Duration.ofHours(1), "unnamed", null);
+            new ConsumerOptions(1, 100, Duration.ofSeconds(30), Duration.ofHours(1), "unnamed", null, null);
 
     /**
      * The limits of a batch. It has bodies of 1 MB at the most, unless a single one is larger.
@@ -46,9 +46,16 @@ public final class ConsumerOptions {
     private final Duration maximumVisibilityExtension;
     private final String name;
     private final Batch batch;
+    private final QueueLimits limits;
 
     private ConsumerOptions(
-            int concurrent, int messages, Duration lease, Duration extension, String name, Batch batch) {
+            int concurrent,
+            int messages,
+            Duration lease,
+            Duration extension,
+            String name,
+            Batch batch,
+            QueueLimits limits) {
         checkConcurrentConsumers(concurrent);
         if (messages < 1 || messages > MAX_MESSAGES) {
             throw new IllegalArgumentException(
@@ -68,6 +75,7 @@ public final class ConsumerOptions {
         this.maximumVisibilityExtension = extension;
         this.name = name.length() <= MAX_NAME_LENGTH ? name : name.substring(0, MAX_NAME_LENGTH);
         this.batch = batch;
+        this.limits = limits;
     }
 
     /**
@@ -85,7 +93,7 @@ public final class ConsumerOptions {
     /** The same options with another number of messages that may be worked on at a time, 1 or more. */
     public ConsumerOptions withConcurrentConsumers(int number) {
         return new ConsumerOptions(
-                number, maxMessagesPerPoll, visibilityTimeout, maximumVisibilityExtension, name, batch);
+                number, maxMessagesPerPoll, visibilityTimeout, maximumVisibilityExtension, name, batch, limits);
     }
 
     /**
@@ -94,7 +102,7 @@ public final class ConsumerOptions {
      */
     public ConsumerOptions withMaxMessagesPerPoll(int number) {
         return new ConsumerOptions(
-                concurrentConsumers, number, visibilityTimeout, maximumVisibilityExtension, name, batch);
+                concurrentConsumers, number, visibilityTimeout, maximumVisibilityExtension, name, batch, limits);
     }
 
     /**
@@ -103,7 +111,7 @@ public final class ConsumerOptions {
      */
     public ConsumerOptions withVisibilityTimeout(Duration lease) {
         return new ConsumerOptions(
-                concurrentConsumers, maxMessagesPerPoll, lease, maximumVisibilityExtension, name, batch);
+                concurrentConsumers, maxMessagesPerPoll, lease, maximumVisibilityExtension, name, batch, limits);
     }
 
     /**
@@ -111,7 +119,8 @@ public final class ConsumerOptions {
      * are not extended.
      */
     public ConsumerOptions withMaximumVisibilityExtension(Duration extension) {
-        return new ConsumerOptions(concurrentConsumers, maxMessagesPerPoll, visibilityTimeout, extension, name, batch);
+        return new ConsumerOptions(
+                concurrentConsumers, maxMessagesPerPoll, visibilityTimeout, extension, name, batch, limits);
     }
 
     /**
@@ -120,16 +129,43 @@ public final class ConsumerOptions {
      */
     public ConsumerOptions withName(String other) {
         return new ConsumerOptions(
-                concurrentConsumers, maxMessagesPerPoll, visibilityTimeout, maximumVisibilityExtension, other, batch);
+                concurrentConsumers,
+                maxMessagesPerPoll,
+                visibilityTimeout,
+                maximumVisibilityExtension,
+                other,
+                batch,
+                limits);
     }
 
     /**
      * The same options with batches, of which {@link #concurrentConsumers()} may be worked on at a time; null if each message is
      * worked on by itself.
      */
-    public ConsumerOptions withBatch(Batch limits) {
+    public ConsumerOptions withBatch(Batch other) {
         return new ConsumerOptions(
-                concurrentConsumers, maxMessagesPerPoll, visibilityTimeout, maximumVisibilityExtension, name, limits);
+                concurrentConsumers,
+                maxMessagesPerPoll,
+                visibilityTimeout,
+                maximumVisibilityExtension,
+                name,
+                other,
+                limits);
+    }
+
+    /**
+     * The same options with limits of the queue, which the consumer sets before it claims, until Redis has taken them; null
+     * leaves those of the queue as they are. A receiver sets none.
+     */
+    public ConsumerOptions withLimits(QueueLimits other) {
+        return new ConsumerOptions(
+                concurrentConsumers,
+                maxMessagesPerPoll,
+                visibilityTimeout,
+                maximumVisibilityExtension,
+                name,
+                batch,
+                other);
     }
 
     public int concurrentConsumers() {
@@ -155,5 +191,10 @@ public final class ConsumerOptions {
     /** The limits of a batch, or null. */
     public Batch batch() {
         return batch;
+    }
+
+    /** The limits of the queue that it sets, or null. */
+    public QueueLimits limits() {
+        return limits;
     }
 }

@@ -86,6 +86,11 @@ public interface Delivery {
     /** The lateness by now: from the due time to the claim, plus the time since then on this machine. */
     Duration lateness();
 
+    /** Returns whether its queue had a rate or another limit when it was claimed, which may be why it is late. */
+    default boolean isLimited() {
+        return false;
+    }
+
     /**
      * The failure that the last failed delivery left with {@link Settlement.Retry}; empty if there was none. Not a
      * copy.

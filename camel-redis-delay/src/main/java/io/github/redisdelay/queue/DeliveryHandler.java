@@ -59,6 +59,14 @@ public interface DeliveryHandler {
      */
     default void paused(boolean paused) {}
 
+    /**
+     * The limits of the consumer's options were set. Or they could not be, which is told once.
+     *
+     * @param before the limits before; null if they could not be set
+     * @param error null if they were set
+     */
+    default void limited(QueueLimits before, Throwable error) {}
+
     /** A message had no body (lost to eviction, or deleted by hand) and was dropped. */
     default void bodyMissing(String messageId) {}
 }

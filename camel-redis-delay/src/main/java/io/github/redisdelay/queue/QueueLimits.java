@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The limits of a queue over all of its consumers: how many messages of a group may be leased at a time, and at what rates
- * deliveries begin. They are the queue's, and kept in Redis.
+ * The limits of a queue over all of its consumers: how many messages, and how many of a group, may be leased at a time, and at what
+ * rates deliveries begin. They are the queue's, and kept in Redis.
  *
  * @param groupConcurrency how many of a group; with 1 they come in the order of their due times; 0 for any number, so that a group
  *     has no order and is a key only
@@ -14,10 +14,11 @@ import java.util.List;
  *     its group pass
  * @param rate the rate of the whole queue; null for none
  * @param groupRate the rate of each group; null for none
+ * @param queueConcurrency how many of the whole queue may be leased at a time; 0 for any number
  */
-public record QueueLimits(int groupConcurrency, boolean strict, Rate rate, Rate groupRate) {
+public record QueueLimits(int groupConcurrency, boolean strict, Rate rate, Rate groupRate, int queueConcurrency) {
 
-    /** The limits of a queue for which none were set: one of a group at a time, in strict order, and no rate. */
+    /** The limits of a queue for which none were set: one of a group at a time, in strict order, and no other. */
     public static final QueueLimits DEFAULT = new QueueLimits(1, true);
 
     /** The highest {@code groupConcurrency}. */
@@ -31,11 +32,15 @@ public record QueueLimits(int groupConcurrency, boolean strict, Rate rate, Rate 
             throw new IllegalArgumentException(
                     "groupConcurrency is " + groupConcurrency + ": it must be from 0 to " + MAX_GROUP_CONCURRENCY);
         }
+        if (queueConcurrency < 0) {
+            throw new IllegalArgumentException(
+                    "queueConcurrency is " + queueConcurrency + ": it must be 1 or more, or 0 for any number");
+        }
     }
 
-    /** Limits without a rate. */
+    /** Limits of groups only. */
     public QueueLimits(int groupConcurrency, boolean strict) {
-        this(groupConcurrency, strict, null, null);
+        this(groupConcurrency, strict, null, null, 0);
     }
 
     /** As the options are written. */
@@ -43,7 +48,8 @@ public record QueueLimits(int groupConcurrency, boolean strict, Rate rate, Rate 
     public String toString() {
         return "groupConcurrency=" + groupConcurrency + " and groupRetry=" + (strict ? "strict" : "relaxed")
                 + (rate == null ? "" : " and rate=" + rate)
-                + (groupRate == null ? "" : " and groupRate=" + groupRate);
+                + (groupRate == null ? "" : " and groupRate=" + groupRate)
+                + (queueConcurrency == 0 ? "" : " and queueConcurrency=" + queueConcurrency);
     }
 
     /**
@@ -82,7 +88,7 @@ public record QueueLimits(int groupConcurrency, boolean strict, Rate rate, Rate 
         @Override
         public String toString() {
             String text =
-                    intervalMicros % 1000 == 0 ? "1/" + intervalMicros / 1000 + "ms" : "1/" + intervalMicros + "us";
+                    intervalMicros % 1000 == 0 ? "1/" + intervalMicros / 1000 + "ms" : "1000/" + intervalMicros + "ms";
             for (int i = 0; i < UNITS.size(); i++) {
                 long count = Math.round((double) MICROS.get(i) / intervalMicros);
                 if (count > 0 && (MICROS.get(i) + count - 1) / count == intervalMicros) {

@@ -5,99 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.redisdelay.queue.QueueLimits.Rate;
-import io.github.redisdelay.queue.client.ClientAccess;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.queue.exception.DelayQueueException;
-import io.github.redisdelay.queue.fake.FakeHost;
 import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
-import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import io.github.redisdelay.testkit.RandomTests;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.redisson.client.codec.StringCodec;
 
-/** Rates of a queue and of its groups, on a clock that each test sets. */
-class RatesIT extends RealQueueIT {
-
-    private static final long START = 1_800_000_000_000_000L;
-    private static final long SECOND = 1_000_000;
-
-    private long now;
-    private String clock;
-    private boolean twice;
-
-    /** A client on the clock of the test, each call of which may be executed twice, as if its first answer was lost. */
-    @Override
-    protected DelayQueueClient openClient() {
-        clock = redis.uniqueQueue();
-        setClock(START);
-        ScriptExecutor stepped = SteppedCaller.at(redis.client(), clock);
-        return ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, (script, keys, arguments, attempt) -> {
-            CompletableFuture<Object> first = stepped.call(script, keys, arguments, attempt);
-            return twice && (script == LuaScript.CLAIM || script == LuaScript.CHANGE || script == LuaScript.SETTLE)
-                    ? first.thenCompose(answer -> stepped.call(script, keys, arguments, attempt))
-                    : first;
-        });
-    }
-
-    private void setClock(long micros) {
-        now = micros;
-        redis.client().getBucket(clock, StringCodec.INSTANCE).set(String.valueOf(micros));
-    }
-
-    private static Rate rate(int count, long micros, int burst) {
-        return Rate.of(count, Duration.ofNanos(micros * 1000), burst);
-    }
-
-    private QueueLimits limit(Rate rate, Rate groupRate) {
-        return get(queue.admin().limit(new QueueLimits(1, true, rate, groupRate)));
-    }
-
-    private void schedule(String id, String group) {
-        ScheduleRequest request = ScheduleRequest.of(id, bytes(id), LONG_AGO);
-        get(queue.schedule(group == null ? request : request.withGroup(group)));
-    }
-
-    private void scheduleMany(int count, String group) {
-        for (int i = 0; i < count; i++) {
-            schedule(String.format("%s%03d", group, i), group.isEmpty() ? null : group);
-        }
-    }
-
-    private ClaimReply claimed(int messages, long leaseMicros, long batchMicros) {
-        return get(claims.claim(
-                new ClaimRequest(
-                        FakeHost.randomClaimId(), leaseMicros, messages, messages, false, 1_900_000, batchMicros),
-                new CompletableFuture<>()));
-    }
-
-    private ClaimReply claimed(int messages) {
-        return claimed(messages, 3600 * SECOND, ClaimRequest.NO_BATCH);
-    }
-
-    private List<String> take(int messages) {
-        List<ClaimedDelivery> all = claim(messages);
-        all.forEach(delivery -> get(delivery.settle(Settlement.ACKNOWLEDGE)));
-        return ids(all);
-    }
-
-    private Map<String, String> config() {
-        return new HashMap<>(redis.client().<String, String>getMap(keys().key("config"), StringCodec.INSTANCE));
-    }
-
-    private MessageState state(String id) {
-        return get(queue.get(id)).orElseThrow().info().state();
-    }
+/** Rates of a queue and of its groups. */
+class RatesIT extends ClockedQueueIT {
 
     /** At most the count and burst, less one, begin in any half-open window. */
     private static void assertWindows(List<Long> times, int count, long micros, int burst) {
@@ -344,13 +267,14 @@ class RatesIT extends RealQueueIT {
         scheduleMany(5, "g");
         assertThat(take(5)).hasSize(1);
         assertThat(limit(rate(100, SECOND, 1), rate(100, SECOND, 1)))
-                .isEqualTo(new QueueLimits(1, true, rate(1, 3600 * SECOND, 1), rate(1, 3600 * SECOND, 1)));
+                .isEqualTo(new QueueLimits(1, true, rate(1, 3600 * SECOND, 1), rate(1, 3600 * SECOND, 1), 0));
         assertThat(claimed(1).nextDueMicros()).isEqualTo(10_000);
         setClock(now + 10_000);
         assertThat(take(5)).hasSize(1);
         assertThat(limit(null, null).rate()).isEqualTo(rate(100, SECOND, 1));
         assertThat(take(5)).hasSize(1);
-        claimed(1); // the first one after it forgets when groups began
+        setClock(now + 10_000);
+        claimed(1); // forgets when the last delivery began, and those of groups
         assertThat(config()).containsOnlyKeys("needs").containsEntry("needs", "groups=0.1");
         assertThat(claimed(1).limited()).isFalse();
     }
@@ -370,7 +294,9 @@ class RatesIT extends RealQueueIT {
         assertThat(redis.client().getMap(keys().key("config")).remainTimeToLive())
                 .isNegative();
         limit(null, null);
-        assertThat(config()).doesNotContainKey("needs");
+        setClock(now + SECOND); // until then, a rate that is set again counts what has begun
+        claim(1);
+        assertThat(config()).doesNotContainKeys("needs", "next");
     }
 
     @Test
@@ -390,14 +316,44 @@ class RatesIT extends RealQueueIT {
     }
 
     @Test
+    void should_count_what_has_begun_when_a_rate_is_removed_and_set_again() {
+        limit(rate(1, SECOND, 1), null);
+        scheduleMany(3, "");
+        assertThat(take(1)).hasSize(1);
+        limit(null, null);
+        assertThat(claimed(0).limited()).isTrue();
+        limit(rate(1, SECOND, 1), null);
+        assertThat(take(1)).isEmpty();
+        limit(null, null);
+        assertThat(take(1)).as("no rate").hasSize(1);
+        setClock(now + SECOND);
+        assertThat(claimed(0).nextDueMicros()).isZero();
+        assertThat(claimed(0).limited()).isFalse();
+    }
+
+    @Test
+    void should_write_nothing_about_the_rate_in_a_claim_that_gives_nothing() {
+        limit(rate(1, SECOND, 1), null);
+        scheduleMany(2, "");
+        assertThat(take(1)).hasSize(1);
+        String next = config().get("next");
+        redis.client().getMap(keys().key("config"), StringCodec.INSTANCE).put("next", next + ".0");
+        assertThat(claimed(1).messages()).isEmpty();
+        assertThat(config()).containsEntry("next", next + ".0");
+        setClock(now - 60 * SECOND);
+        assertThat(claimed(1).messages()).isEmpty();
+        assertThat(config()).containsEntry("next", String.valueOf(now + SECOND));
+    }
+
+    @Test
     void should_refuse_a_rate_of_a_queue_with_partitions_but_not_of_its_groups() {
         try (DelayQueueClient other = DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS)) {
             DelayQueue parts = other.queue(redis.uniqueQueue(), 3);
-            QueueLimits whole = new QueueLimits(1, true, rate(1, SECOND, 1), null);
+            QueueLimits whole = new QueueLimits(1, true, rate(1, SECOND, 1), null, 0);
             assertThatThrownBy(() -> parts.admin().limit(whole))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("rate is 1/1s: a queue with partitions has a groupRate only");
-            QueueLimits groups = new QueueLimits(1, true, null, rate(1, 3600 * SECOND, 1));
+                    .hasMessage("rate is 1/1s: a queue with partitions has limits of its groups only");
+            QueueLimits groups = new QueueLimits(1, true, null, rate(1, 3600 * SECOND, 1), 0);
             assertThat(get(parts.admin().limit(groups))).isEqualTo(QueueLimits.DEFAULT);
             assertThat(get(parts.admin().limit(groups))).isEqualTo(groups);
         }
@@ -418,6 +374,6 @@ class RatesIT extends RealQueueIT {
         assertThat(rate(3, SECOND, 5)).hasToString("3/1s:5");
         assertThat(rate(1000, 60 * SECOND, 1)).hasToString("1000/1m");
         assertThat(rate(1, 7 * SECOND, 1)).hasToString("1/7000ms");
-        assertThat(new Rate(1_234_567, 1)).hasToString("1/1234567us");
+        assertThat(new Rate(1_234_567, 1)).hasToString("1000/1234567ms");
     }
 }

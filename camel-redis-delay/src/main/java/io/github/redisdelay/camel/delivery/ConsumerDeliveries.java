@@ -109,34 +109,22 @@ public final class ConsumerDeliveries implements DeliveryHandler {
      */
     public void start(String name, String inSentence) {
         shown = inSentence;
-        QueueLimits limits = settings.queueLimits();
-        CompletableFuture<?> limited = limits == null ? CompletableFuture.completedFuture(null) : limit(limits);
         claims = queue.consume(settings.claiming(ConsumerNames.full(name)), routing, this);
-        if (limits != null && (limits.rate() != null || limits.groupRate() != null)) {
-            // The first deliveries count, too.
-            claims.suspend();
-            limited.whenComplete((before, error) -> {
-                if (!suspended) {
-                    claims.resume();
-                }
-            });
-        }
     }
 
-    /** Sets the limits of the queue, and says so where they were others. */
-    private CompletableFuture<QueueLimits> limit(QueueLimits limits) {
-        return queue.admin().limit(limits).whenComplete((before, error) -> {
-            if (error != null && !consumer.isStoppingOrStopped()) {
-                LOG.warn("queue '{}': {} could not set {}: {}", queue.name(), shown, limits, ErrorText.of(error));
-            } else if (error == null && !before.equals(limits)) {
-                LOG.warn(
-                        "queue '{}': its limits were {}, and are {} from now on, as {} says",
-                        queue.name(),
-                        before,
-                        limits,
-                        shown);
-            }
-        });
+    @Override
+    public void limited(QueueLimits before, Throwable error) {
+        QueueLimits limits = settings.queueLimits();
+        if (error != null && !consumer.isStoppingOrStopped()) {
+            LOG.warn("queue '{}': {} could not set {}: {}", queue.name(), shown, limits, ErrorText.of(error));
+        } else if (error == null && !before.equals(limits)) {
+            LOG.warn(
+                    "queue '{}': its limits were {}, and are {} from now on, as {} says",
+                    queue.name(),
+                    before,
+                    limits,
+                    shown);
+        }
     }
 
     /** The claims, or null if they have not begun. */

@@ -59,6 +59,6 @@ public record ConsumerSettings(
 
     /** The options by which the queue layer claims for these exchanges. */
     public ConsumerOptions claiming(String name) {
-        return options.withName(name).withBatch(batch);
+        return options.withName(name).withBatch(batch).withLimits(queueLimits);
     }
 }

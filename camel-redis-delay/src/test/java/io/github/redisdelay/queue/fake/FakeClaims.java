@@ -128,7 +128,8 @@ public final class FakeClaims implements ClaimCalls {
                         0,
                         0,
                         0,
-                        null));
+                        null),
+                false);
     }
 
     public static ClaimReply.ClaimedMessage[] messages(int from, int to) {

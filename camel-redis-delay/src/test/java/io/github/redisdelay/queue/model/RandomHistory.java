@@ -128,7 +128,7 @@ public final class RandomHistory {
         if (grouped || rated) {
             Rate rate = rated ? new Rate((1 + random.nextInt(3)) * 10 * MINUTE, 1 + random.nextInt(4)) : null;
             QueueLimits limit =
-                    new QueueLimits(grouped ? random.nextInt(4) : 1, !grouped || random.nextBoolean(), rate, null);
+                    new QueueLimits(grouped ? random.nextInt(4) : 1, !grouped || random.nextBoolean(), rate, null, 0);
             calls.add(this.clients.get(0).queue.admin().limit(limit));
             network.deliverAll();
         }

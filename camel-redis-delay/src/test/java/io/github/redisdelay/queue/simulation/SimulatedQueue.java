@@ -72,7 +72,8 @@ public final class SimulatedQueue {
                     id.getBytes(StandardCharsets.UTF_8),
                     new StoredBody(firstDue, new byte[0], null),
                     new StateRecord(
-                            lost, RedeliveryReason.NONE, 0, attempts, due, firstDue, new byte[0], null, 0, 0, 0, null));
+                            lost, RedeliveryReason.NONE, 0, attempts, due, firstDue, new byte[0], null, 0, 0, 0, null),
+                    false);
         }
     }
 

@@ -376,7 +376,7 @@ final class MicrometerMeters implements Meters {
         @Override
         public void delivered(Delivery delivery) {
             count(Event.DELIVERED, 1);
-            if (delivery.group() == null) { // what a group held back is not late
+            if (delivery.group() == null && !delivery.isLimited()) { // what a limit held back is not late
                 lateness.record(delivery.lateness());
             }
         }

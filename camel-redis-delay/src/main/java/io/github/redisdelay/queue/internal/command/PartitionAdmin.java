@@ -104,12 +104,14 @@ public final class PartitionAdmin {
                 limit(ChangeAction.LIMIT_RATE, LimitCommand.number(limits.rate()));
         CompletableFuture<LimitCommand.Before> groupRate =
                 limit(ChangeAction.LIMIT_GROUP_RATE, LimitCommand.number(limits.groupRate()));
-        return CompletableFuture.allOf(groups, rate, groupRate)
+        CompletableFuture<LimitCommand.Before> queue = limit(ChangeAction.LIMIT_CONCURRENCY, limits.queueConcurrency());
+        return CompletableFuture.allOf(groups, rate, groupRate, queue)
                 .thenApply(done -> new QueueLimits(
                         (int) groups.join().number(),
                         groups.join().outcome() == 0,
                         rate.join().rate(),
-                        groupRate.join().rate()))
+                        groupRate.join().rate(),
+                        (int) queue.join().number()))
                 .thenCompose(before -> before.equals(limits)
                         ? CompletableFuture.completedFuture(before)
                         : RepairScan.overGroups(this::repair).thenApply(done -> before));

@@ -58,7 +58,8 @@ public final class SettleCommand extends Request<SettleResult> {
         if (how instanceof Settlement.Release
                 || !remember.isZero()
                 || queue.isDeadLetters()
-                || delivery.group() != null) {
+                || delivery.group() != null
+                || delivery.isLimited()) {
             return settle(queue, delivery, how.word(), remember, NOTHING);
         }
         byte[] id = delivery.idBytes();

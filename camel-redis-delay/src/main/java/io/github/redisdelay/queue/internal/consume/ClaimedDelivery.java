@@ -165,6 +165,11 @@ public final class ClaimedDelivery implements Delivery {
     }
 
     @Override
+    public boolean isLimited() {
+        return message.limited();
+    }
+
+    @Override
     public byte[] lastFailure() {
         return message.state().lastFailure();
     }

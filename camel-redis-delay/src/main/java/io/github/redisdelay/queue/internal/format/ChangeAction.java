@@ -24,7 +24,9 @@ public enum ChangeAction {
     /** Limits the rate of the queue. */
     LIMIT_RATE,
     /** Limits the rate of each group of the queue. */
-    LIMIT_GROUP_RATE;
+    LIMIT_GROUP_RATE,
+    /** Limits the leased messages of the queue. */
+    LIMIT_CONCURRENCY;
 
     private final byte[] word = WireWord.bytes(this);
 

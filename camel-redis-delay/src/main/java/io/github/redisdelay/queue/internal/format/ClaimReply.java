@@ -42,8 +42,9 @@ public record ClaimReply(
      * A message as the claim gave it.
      *
      * @param idBytes its id as it came, by which it is finished: another client's id may be no text
+     * @param limited whether the queue has limits
      */
-    public record ClaimedMessage(String id, byte[] idBytes, StoredBody stored, StateRecord state) {
+    public record ClaimedMessage(String id, byte[] idBytes, StoredBody stored, StateRecord state, boolean limited) {
 
         /** The number of this delivery; at least 1, whatever others have written. */
         public int attempt() {
@@ -103,7 +104,7 @@ public record ClaimReply(
             StateRecord state =
                     StateRecord.parse(records.texts, records.from, records.to, StoredBody.dueMicros(body, time));
             StoredBody stored = StoredBody.parse(body, state.firstDueMicros());
-            messages.add(new ClaimedMessage(new String(id, StandardCharsets.UTF_8), id, stored, state));
+            messages.add(new ClaimedMessage(new String(id, StandardCharsets.UTF_8), id, stored, state, limited));
         }
         List<String> dropped = new ArrayList<>(droppedCount);
         for (int i = 0; i < droppedCount; i++) {

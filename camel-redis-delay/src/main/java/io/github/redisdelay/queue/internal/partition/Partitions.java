@@ -58,10 +58,13 @@ public final class Partitions {
         }
     }
 
-    /** Refuses a rate of a queue whose partitions would not know of each other's deliveries. */
-    void checkRate(QueueLimits.Rate rate) {
-        if (rate != null && all.size() > 1) {
-            throw new IllegalArgumentException("rate is " + rate + ": a queue with partitions has a groupRate only");
+    /** Refuses limits of a whole queue whose partitions would not know of each other's deliveries. */
+    void checkLimits(QueueLimits limits) {
+        if (all.size() > 1 && (limits.rate() != null || limits.queueConcurrency() > 0)) {
+            throw new IllegalArgumentException((limits.rate() == null
+                            ? "queueConcurrency is " + limits.queueConcurrency()
+                            : "rate is " + limits.rate())
+                    + ": a queue with partitions has limits of its groups only");
         }
     }
 

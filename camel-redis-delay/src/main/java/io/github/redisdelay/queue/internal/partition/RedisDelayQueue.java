@@ -132,17 +132,19 @@ public final class RedisDelayQueue implements DelayQueue, Partitioned {
 
     @Override
     public DelayQueueConsumer consume(ConsumerOptions options, Executor executor, DeliveryHandler handler) {
-        return starter.consume(consumed(), admin()::stats, options, executor, handler);
+        CallGate gate =
+                options.limits() == null ? partitions.gate() : new LimitGate(partitions, options.limits(), handler);
+        return starter.consume(consumed(gate), admin()::stats, options, executor, handler);
     }
 
     @Override
     public DelayQueueReceiver receiver(ConsumerOptions options, DeliveryHandler listener) {
-        return starter.receiver(consumed(), admin()::stats, options, listener);
+        return starter.receiver(consumed(partitions.gate()), admin()::stats, options, listener);
     }
 
-    private List<ConsumedPartition> consumed() {
+    private List<ConsumedPartition> consumed(CallGate gate) {
         return partitions.all().stream()
-                .map(one -> new ConsumedPartition(one.address(), one, partitions.gate()))
+                .map(one -> new ConsumedPartition(one.address(), one, gate))
                 .toList();
     }
 }

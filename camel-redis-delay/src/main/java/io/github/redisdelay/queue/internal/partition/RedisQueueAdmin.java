@@ -235,7 +235,7 @@ final class RedisQueueAdmin implements QueueAdmin {
     @Override
     public CompletableFuture<QueueLimits> limit(QueueLimits limits) {
         partitions.checkNoDeadLetters("limit");
-        partitions.checkRate(limits.rate());
+        partitions.checkLimits(limits);
         return partitions.inTurn(
                 limits, (before, one) -> one.limit(limits).thenApply(found -> found.equals(limits) ? before : found));
     }

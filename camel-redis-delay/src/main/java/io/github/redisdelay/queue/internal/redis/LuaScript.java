@@ -66,7 +66,7 @@ public final class LuaScript {
     public static final LuaScript CONSUMERS = queue("consumers", "consumers", Trait.LIST);
     public static final LuaScript STATS =
             queue("stats", "messages delayed leased config consumers dead:delayed dead:leased", Trait.PRIORITIES);
-    public static final LuaScript OUTLOOK = queue("outlook", "delayed config", Trait.PRIORITIES);
+    public static final LuaScript OUTLOOK = queue("outlook", "delayed leased config", Trait.PRIORITIES);
     public static final LuaScript SERVER = queue("server", "messages");
     public static final LuaScript REPLICATION = items("replication", 1, 0, "sessions");
     public static final LuaScript PARTITIONS = queue("partitions", "config dead:config messages dead:messages seen");

@@ -8,7 +8,7 @@
 --         cancel; cancel-delayed, unless it is leased; reschedule-after, due after a delay; reschedule-at, due at a time;
 --           promote, due at a time unless it is due earlier; pause or resume, the queue; limit-strict or limit-relaxed, the places
 --           of a group: a failed message keeps its one, or lets others pass; limit-rate or limit-group-rate, the rate of the queue
---           or of each group, as `config` has it, see queue.lua
+--           or of each group, as `config` has it, see queue.lua; limit-concurrency, the places of the queue
 --         for reschedule-after, reschedule-at and promote the delay or the time, in microseconds, for promote 0 is now; of a limit
 --         how many places, 0 for any number, or a rate, 0 for none; else 0
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd'
@@ -49,8 +49,9 @@
 local ACTIONS = { cancel = false, ['cancel-delayed'] = false, ['reschedule-after'] = true, ['reschedule-at'] = true,
   promote = true }
 local OF_QUEUE = { pause = true, resume = true, ['limit-strict'] = true, ['limit-relaxed'] = true, ['limit-rate'] = true,
-  ['limit-group-rate'] = true }
-local RATES = { ['limit-rate'] = { 'rate', 'next' }, ['limit-group-rate'] = { 'groupRate', '' } }
+  ['limit-group-rate'] = true, ['limit-concurrency'] = true }
+local LIMITS = { ['limit-rate'] = { 'rate', '' }, ['limit-group-rate'] = { 'groupRate', '' },
+  ['limit-concurrency'] = { 'concurrency', 'freed' } }
 local NOWHERE, DELAYED, LEASED, BEYOND_RANGE, FINISHED, DEAD_AND = 0, 1, 2, 3, 4, 20
 
 if session_stored then
@@ -75,9 +76,9 @@ for i = 1, items_count do
     earliest = due
   end
   resumed = resumed or action == 'resume'
-  queue_need_priorities(RATES[action] and (due > 0 or queue_priorities.limits))
+  queue_need_priorities(LIMITS[action] and (due > 0 or queue_priorities.limits))
 end
-local before = queue_places and queue_first_due()
+local before = (queue_places or queue_priorities.limits) and queue_first_due()
 local promises = resumed and wakeup_cover(wakeup_waiters, ARGV[3], now, now)
   or earliest < math.huge and wakeup_cover_earlier(ARGV[3], earliest, now)
 
@@ -96,11 +97,11 @@ for i = 1, items_count do
     if limit ~= '1 limit-strict' then
       redis.call('HSET', key_config, 'groupLimit', limit)
     end
-  elseif RATES[action] then
-    due = tonumber(redis.call('HGET', key_config, RATES[action][1])) or 0
+  elseif LIMITS[action] then
+    due = tonumber(redis.call('HGET', key_config, LIMITS[action][1])) or 0
     if dues[i] ~= due then
-      redis.call('HSET', key_config, RATES[action][1], string.format('%.0f', dues[i]))
-      redis.call('HDEL', key_config, dues[i] == 0 and RATES[action][1] or '', dues[i] == 0 and RATES[action][2] or '')
+      redis.call('HSET', key_config, LIMITS[action][1], string.format('%.0f', dues[i]))
+      redis.call('HDEL', key_config, dues[i] == 0 and LIMITS[action][1] or '', dues[i] == 0 and LIMITS[action][2] or '')
       member_need(CHECK_LIMITS)
       limited = true
     end

@@ -28,6 +28,8 @@
 -- after a change of the limit, is parked.
 -- The rates of the queue and of its groups count what is given, also what is claimed again. What a rate or a pause holds back of a
 -- group is parked until its gate opens, see gate.lua.
+-- No more messages are leased than the queue has places. A message whose lease has expired keeps its place until it is given again, so
+-- that a late extension of that lease takes none; in a queue that is full it is given before others.
 -- A consumer that asks for 0 messages leaves the waiters.
 -- A repeat of the call gives the messages that are still leased under its claim id.
 -- Attempts are counted here, so that a message that kills its consumer each time uses them up too.
@@ -76,8 +78,15 @@ if limits and not stored and limits.interval > 0 then
   wanted = math.min(wanted, math.max(0, math.floor((now - rate_from) / limits.interval) + 1))
 end
 
-local due, expires = queue_first_due(), first_expiry()
-expires = expires and limits and math.max(expires, limits.opens) or expires
+-- How many messages may be given that have no place, nil for any number.
+local free
+if limits and limits.places and not stored then
+  free = limits.places - redis.call('ZCARD', key_leased)
+  wanted = math.max(0, math.min(wanted, free + math.min(wanted_expired, redis.call('ZCOUNT', key_leased, '-inf', now))))
+  free = math.max(0, math.min(wanted, free))
+end
+
+local due, expires = queue_first_due(first_expiry())
 local until_then = math.min(now + lease, CALL_MAX_EXACT)
 -- When the batch is complete, as far as is known, if messages are due and it is not.
 local complete
@@ -161,7 +170,7 @@ end
 
 if rate_from then
   limits.opens = #ids > 0 and rate_from + #ids * limits.interval or limits.opens
-  redis.call('HSET', key_config, 'next', string.format('%.0f', limits.opens))
+  local _ = limits.opens ~= limits.next and redis.call('HSET', key_config, 'next', string.format('%.0f', limits.opens))
 end
 wanted = asked
 
@@ -259,7 +268,7 @@ if not stored then
   elseif #ids > 0 then
     expires = math.min(expires or math.huge, until_then)
   end
-  expires = expires and limits and math.max(expires, limits.opens) or expires
+  expires = limits and select(2, queue_first_due(expires)) or expires
 end
 
 if queue_paused then

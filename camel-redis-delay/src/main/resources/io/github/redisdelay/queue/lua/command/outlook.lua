@@ -1,6 +1,6 @@
 -- Counts the messages that become due in each of several steps of time. Changes nothing.
 --
--- KEYS  delayed, config; priorities
+-- KEYS  delayed, leased, config; priorities
 -- ARGV  the bounds of the steps in microseconds since the epoch, 2 to 241, each later than the one before
 -- Reply bytes: struct 'd' each: time of the call; how many are due before the first bound; for each step how many are due at
 --       its first bound or later and before the next one; how many are due at the last bound or later

@@ -104,9 +104,10 @@ end
 local function no_group()
 end
 
--- Functions of group.lua, if the queue has groups.
+-- Functions of group.lua, if the queue has groups, or places, which a message that replaces a leased one leaves.
 local group_of, leave_group, put_group, mend_groups, end_groups = no_group, no_group, no_group, nil, no_group
-if queue_places then
+local moves = queue_places or (queue_priorities.limits or {}).places
+if moves then
 --@include member.lua
 --@include page.lua
 --@include group.lua
@@ -222,9 +223,9 @@ if recurs then
   end
 end
 
--- With groups, what is stored may be parked: who is woken follows from what is due earlier at the end.
-local before = queue_places and queue_first_due()
-local promises = not queue_places and earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
+-- Then, what is stored may be parked: who is woken follows from what is due earlier at the end.
+local before = moves and queue_first_due()
+local promises = not moves and earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
 
 -- The first write: refused when memory is full.
 redis.call('ZADD', key_leased, 'XX', '0', '')

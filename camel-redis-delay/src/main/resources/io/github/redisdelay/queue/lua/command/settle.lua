@@ -160,7 +160,8 @@ for i = 1, count do
   answers[2 * i], answers[2 * i + 1] = outcome, due
 end
 local promises, dead_promises
-local before = groups and queue_first_due()
+local limits = queue_priorities.limits
+local before = (groups or limits) and queue_first_due()
 if next(dead) then
   local head = tonumber(redis.call('ZRANGE', key_dead_delayed, '0', '0', 'WITHSCORES')[2])
   if not head or now < head or head < now - WAKEUP_OVERDUE_MICROS then
@@ -238,5 +239,14 @@ if groups then
     group_put(groups[i], ids[i], due)
   end
   group_end(base, now, before)
+end
+if limits and limits.places then
+  -- A place that is left may be given at once.
+  local first = queue_first_due()
+  local earlier = first and (not before or first < before)
+  local _ = earlier and redis.call('HSET', key_config, 'freed', string.format('%.0f', now))
+  if not queue_paused and (earlier or before and before < now - WAKEUP_OVERDUE_MICROS) then
+    wakeup_write(wakeup_waiters, (wakeup_cover(wakeup_waiters, base, first, now)))
+  end
 end
 return result

@@ -6,8 +6,7 @@
 --       will be due that is not yet (-1: there is none); consumers seen in the last 140 s; since when the queue is
 --       paused (0: it is not); when the last message is due (0: there is none); messages stored; when a consumer found that
 --       Redis has lost data of the queue (0: not within a day); messages that are due and parked, or
---       delayed by the queue's rate; for how many microseconds
---       the oldest of these has been due (0: none is)
+--       delayed by a limit of the queue; for how many microseconds the oldest of these has been due (0: none is)
 -- Errors  config, needs, partitions
 -- Cost  O(log N), and one step for each consumer
 
@@ -37,8 +36,10 @@ for i = 0, #queue_priorities + (queue_places and 1 or 0) do
   count(queue_delayed_set(queue_priorities[i]))
 end
 local parked = queue_places and redis.call('ZCOUNT', queue_delayed_set(10), '-inf', now) or 0
--- While a rate of the queue delays messages, they are not overdue: it was used up within the last second.
-local held = (queue_priorities.limits or { opens = 0 }).opens > now - 1000000
+-- While a limit of the queue delays messages, they are not overdue: it was used up within the last second.
+local _, opens = queue_first_due(0)
+local freed = tonumber(redis.call('HGET', key_config, 'freed') or 0)
+local held = math.max(opens, freed <= now and freed or 0) > now - 1000000
 queue_priorities.limits = nil
 local oldest = queue_first_due()
 local listening, records = 0, redis.call('HVALS', key_consumers)

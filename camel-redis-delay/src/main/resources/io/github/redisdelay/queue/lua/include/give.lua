@@ -75,7 +75,7 @@ local function give_take()
     return expired.id, redis.call('HGET', key_messages, expired.id), expired.record
   elseif id then
     local i = give_read()
-    give_next = give_next + 1
+    give_next, free = give_next + 1, free and free - 1
     return id, give_bodies[i], give_records[i] and record_read(give_records[i], now, give_priority, id)
   end
 end
@@ -173,7 +173,7 @@ for priority = 9, 0, -1 do
     give_priority, give_next, give_bodies = priority, 1, {}
     give_expired, give_next_expired = give_all_expired[priority] or {}, 1
     give_due = give_in_use[priority]
-      and redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now, 'LIMIT', 0, complete and 8 or wanted) or {}
+      and redis.call('ZRANGEBYSCORE', queue_delayed_set(priority), '-inf', now, 'LIMIT', 0, complete and 8 or free or wanted) or {}
     give_brief = struct.pack('<BBBBI4c16', 1, 0, 0, priority, 1, claim)
     while not give_full and #ids < wanted do
       if not give_taken and not complete then

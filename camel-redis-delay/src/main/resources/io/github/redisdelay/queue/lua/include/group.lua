@@ -111,7 +111,7 @@ local function group_end(base, now, before)
     local _ = (parked or how ~= GROUP_LEFT) and group_balance(group, 1024, how == GROUP_CHECKED, parked or how == GROUP_CHECKED)
   end
   group_changed = {}
-  local first = base and queue_places and not queue_paused and queue_first_due()
+  local first = base and (queue_places or queue_priorities.limits) and not queue_paused and queue_first_due()
   if first and (not before or first < before or before < now - WAKEUP_OVERDUE_MICROS) then
     wakeup_write(wakeup_waiters, (wakeup_cover(wakeup_waiters, base, first, now)))
   end

@@ -5,13 +5,13 @@
 -- Called by what sets or ends a pause, may store a first message or remove the last one, and by claims.
 local function pause_keep(resumed)
   local empty, limits = queue_needs and redis.call('HLEN', key_messages) == 0, queue_priorities.limits
-  local unlimited = limits and limits.interval + limits.group_interval == 0
+  local unlimited = limits and limits.interval + limits.group_interval == 0 and not limits.places and limits.next <= clock_now
     and redis.call('EXISTS', queue_delayed_set(12) or key_config) == 0
   if empty or unlimited then
     limits = not unlimited and limits or nil
     local needs = (empty and '' or string.gsub(queue_needs .. ' ', 'limits=0%.1 ', '')) .. (limits and 'limits=0.1' or '')
     redis.call('HSET', key_config, 'needs', (string.gsub(needs, ' $', '')))
-    redis.call('HDEL', key_config, needs == '' and 'needs' or '')
+    redis.call('HDEL', key_config, needs == '' and 'needs' or '', unlimited and 'next' or '')
   end
   if empty then
     redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)

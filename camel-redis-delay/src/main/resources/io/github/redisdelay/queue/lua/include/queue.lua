@@ -11,8 +11,11 @@
 --                 of its group pass. If it is missing: '1 limit-strict'
 --     rate        at what rate deliveries of the queue begin: 1024 times the microseconds from one to the next one, and how many may
 --                 begin at once
---     next        when the next one may begin by that rate, in microseconds; by it alone, earlier ones count
+--     next        when the next one may begin by that rate, in microseconds; by it alone, earlier ones count. It outlives the rate
+--                 until that time, so that one which is set again counts them, too
 --     groupRate   the same for each group; when its next one may begin is in `gates`, see gate.lua
+--     concurrency  how many places for leased messages the queue has; without it any number
+--     freed       when a delivery ended last whose place a due message was kept from, in microseconds
 -- The key expires when the queue has been idle for long, see pause.lua and partitions.lua.
 --
 -- The set in which a delayed id waits is its priority: `delayed` for 0. A queue that uses no other priority pays for none: the
@@ -27,11 +30,12 @@ local queue_priorities, queue_paused, queue_needs
 -- How many places a group has, nil if the queue has no messages with groups; and whether a retry lets others of its group pass.
 local queue_places, queue_relaxed
 
--- queue_priorities.limits: the limits of a queue that has a rate, one for its groups, or a group that is paused; else nil. Here, as
--- a name of its own would cost each function that uses it, also in queues without limits.
+-- queue_priorities.limits: the limits of a queue that has a rate, one for its groups, a number of places, or a group that is paused;
+-- else nil. Here, as a name of its own would cost each function that uses it, also in queues without limits.
 --     interval, burst, group_interval  of the rates, in microseconds, 0 for none; and how many at once
 --     group_slack  for how long a group must have rested to have its whole burst
---     opens  when the next delivery may begin by the rate of the queue
+--     opens  when the next delivery may begin by the rate of the queue; 0 without one
+--     next, places  as in `config`, 0 and nil without
 -- Returns the set of a priority; without one, or of 10, that of parked messages; of 11 the index of groups, see member.lua; of 12
 -- and 13 the gates of groups and those that open, see gate.lua.
 local function queue_delayed_set(priority)
@@ -66,10 +70,13 @@ local function queue_read_config(finishes, has_groups)
     queue_places = queue_places > 0 and queue_places or math.huge
   end
   if queue_needs and string.find(queue_needs, 'limits=0.1', 1, true) then
-    local limits = redis.call('HMGET', key_config, 'rate', 'next', 'groupRate')
-    local rate, group = tonumber(limits[1]) or 0, tonumber(limits[3]) or 0
-    queue_priorities.limits = { opens = tonumber(limits[2]) or 0, interval = math.floor(rate / 1024), burst = rate % 1024,
-      group_interval = math.floor(group / 1024), group_slack = math.max(0, group % 1024 - 1) * math.floor(group / 1024) }
+    local limits = redis.call('HMGET', key_config, 'rate', 'next', 'groupRate', 'concurrency')
+    local rate, next, group = tonumber(limits[1]) or 0, tonumber(limits[2]) or 0, tonumber(limits[3]) or 0
+    queue_priorities.limits = { opens = rate > 0 and next or 0, next = next, interval = math.floor(rate / 1024), burst = rate % 1024,
+      group_interval = math.floor(group / 1024), group_slack = math.max(0, group % 1024 - 1) * math.floor(group / 1024),
+      places = tonumber(limits[4]) }
+    -- The last limit was removed: who may forget that looks for gates, too.
+    queue_need_priorities(rate + group == 0 and not limits[4])
   end
   local digits = found[2]
   if not digits then
@@ -87,7 +94,8 @@ local function queue_read_config(finishes, has_groups)
   queue_need_priorities(#digits > 0)
 end
 
--- When the first delayed message is due, or may be given by the limits; nil if there is none. And when an event is, by the rate.
+-- When the first delayed message is due, or may be given by the limits; nil if there is none. And when an event is, by the limits of
+-- the queue. While all places are taken, that is when the lease expires without which one is free.
 local function queue_first_due(event)
   local first
   for i = 0, #queue_priorities do
@@ -99,8 +107,10 @@ local function queue_first_due(event)
   local limits = queue_priorities.limits
   if limits then
     local opens = queue_places and redis.call('ZRANGE', queue_delayed_set(13), 0, 0, 'WITHSCORES')[2]
-    first = (first or opens) and math.max(limits.opens, math.min(first or math.huge, tonumber(opens or math.huge)))
-    event = event and math.max(limits.opens, event)
+    local frees = limits.places and redis.call('ZRANGE', key_leased, -limits.places, -limits.places, 'WITHSCORES')[2]
+    local from = math.max(limits.opens, tonumber(frees or 0))
+    first = (first or opens) and math.max(from, math.min(first or math.huge, tonumber(opens or math.huge)))
+    event = event and math.max(from, event)
   end
   return first, event
 end
