@@ -23,12 +23,12 @@ import org.junit.jupiter.api.Test;
  */
 class BudgetTest {
 
-    private static final Size JAVA = new Size(17_860, 612_000);
-    private static final Size LUA = new Size(2_138, 80_850);
+    private static final Size JAVA = new Size(17_970, 615_300);
+    private static final Size LUA = new Size(2_158, 82_220);
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */
-    private static final Map<String, Integer> LARGER_CLASSES = Map.of("RedisDelayConfiguration", 530);
+    private static final Map<String, Integer> LARGER_CLASSES = Map.of("RedisDelayConfiguration", 532);
 
     private static final Pattern JAVA_COMMENT = Pattern.compile("(?s:/\\*.*?\\*/)|(?m)^\\s*//.*$");
     private static final Pattern LUA_COMMENT = Pattern.compile("(?m)^\\s*--.*$");

@@ -24,6 +24,10 @@ final class EndpointOptions {
     static final String PRODUCER = "producer";
     static final String CONSUMER = "consumer";
 
+    /** The limits of a queue, which its consumers set. */
+    static final List<String> LIMITS =
+            List.of("groupConcurrency", "groupRetry", "rate", "groupRate", "queueConcurrency");
+
     /** All options, by their names in any letter case. */
     private static final Map<String, Field> OPTIONS = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
@@ -79,7 +83,8 @@ final class EndpointOptions {
                 .count();
         if (connections > 1) {
             throw new IllegalArgumentException(
-                    "more than one of the options 'redisson', 'configurationUri' and 'address' is set: set one of them");
+                    "more than one of the options 'redisson', 'configurationUri' and 'address' is set: set one of"
+                            + " them");
         }
         if (connections == 1) {
             options.setRedisson(null);
@@ -122,7 +127,7 @@ final class EndpointOptions {
 
     /** Refuses the options of a consumer that an endpoint which is polled does not have. */
     static void checkPolled(Map<String, Object> own) {
-        for (String option : List.of("groupConcurrency", "groupRetry", "rate", "groupRate", "queueConcurrency")) {
+        for (String option : LIMITS) {
             if (own.containsKey(option)) {
                 throw new IllegalArgumentException("option '" + option + "' is set on an endpoint that is polled, which"
                         + " leaves the limits of its queue alone: set it where a route consumes from the queue");

@@ -47,12 +47,7 @@ public record OptionReader(RedisDelayConfiguration options) {
             "deadLetterRetention",
             "maximumDeadLetters",
             "every",
-            "cron",
-            "groupConcurrency",
-            "groupRetry",
-            "rate",
-            "groupRate",
-            "queueConcurrency");
+            "cron");
 
     private static final String NONE = "; leave it out for none";
 
@@ -303,7 +298,9 @@ public record OptionReader(RedisDelayConfiguration options) {
     }
 
     private void checkDeadLetters(boolean deadLetters, Set<String> own) {
-        for (String option : NOT_FOR_DEAD_LETTERS) {
+        for (String option : Stream.of(NOT_FOR_DEAD_LETTERS, EndpointOptions.LIMITS)
+                .flatMap(List::stream)
+                .toList()) {
             if (deadLetters && own.contains(option)) {
                 throw new IllegalArgumentException("option '" + option + "' is set on a consumer of dead letters"
                         + " (state=dead), which gives none up: set it on the consumer of the queue itself");

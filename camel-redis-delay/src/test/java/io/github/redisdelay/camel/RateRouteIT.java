@@ -10,6 +10,7 @@ import io.github.redisdelay.testkit.LogLines;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.camel.Processor;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.BeforeEach;
@@ -68,6 +69,26 @@ class RateRouteIT extends CamelRedisIT {
     }
 
     @Test
+    void should_work_on_no_more_than_the_queue_has_places_over_two_contexts() throws Exception {
+        AtomicInteger working = new AtomicInteger();
+        Queue<Integer> seen = new ConcurrentLinkedQueue<>();
+        Processor counted = exchange -> {
+            seen.add(working.incrementAndGet());
+            Thread.yield();
+            working.decrementAndGet();
+        };
+        try (DefaultCamelContext other = newContext()) {
+            other.getRegistry().bind("redisson", redis.client());
+            other.addRoutes(consume("?concurrentConsumers=5&queueConcurrency=2", counted));
+            other.start();
+            start(consume("?concurrentConsumers=5&queueConcurrency=2", counted));
+            schedule(60, Map.of());
+            await().until(() -> seen.size() == 60);
+        }
+        assertThat(seen).allMatch(count -> count <= 2);
+    }
+
+    @Test
     void should_say_that_the_rate_has_changed() throws Exception {
         try (LogLines log = new LogLines("io.github.redisdelay.camel")) {
             start(consume("?rate=1/1h", work));
@@ -88,8 +109,13 @@ class RateRouteIT extends CamelRedisIT {
                 "rate=1/x            | option 'rate' is '1/x'",
                 "groupRate=5/1s:0    | option 'groupRate' is '5/1s:0'",
                 "groupRate=5/1s:1001 | 100/1s:5 if up to 5 may begin at once (1 to 1000)",
-                "rate=5/1s&partitions=2 | option 'rate' is '5/1s', and option 'partitions' is 2: partitions do not know",
-                "rate=5/1s&batching=true | a rate counts messages, and would tear batches. Remove one of them",
+                "rate=5/1s&partitions=2 | option 'rate' is '5/1s', and option 'partitions' is 2: partitions do not"
+                        + " know",
+                "rate=5/1s&batching=true | this limit counts messages, and would tear batches. Remove one of them",
+                "queueConcurrency=-1 | option 'queueConcurrency' is -1: it must be 1 or more, or 0 for any number",
+                "queueConcurrency=5&partitions=2 | option 'queueConcurrency' is 5, and option 'partitions' is 2",
+                "queueConcurrency=5&batching=true | option 'queueConcurrency' is 5, and option 'batching' is true",
+                "state=dead&queueConcurrency=5 | option 'queueConcurrency' is set on a consumer of dead letters",
                 "state=dead&rate=5/1s | option 'rate' is set on a consumer of dead letters"
             })
     void should_refuse_what_is_no_rate(String options, String error) {

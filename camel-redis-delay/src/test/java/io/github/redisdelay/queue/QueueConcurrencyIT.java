@@ -14,6 +14,8 @@ import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
+import io.github.redisdelay.queue.internal.redis.LuaScript;
+import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
 import io.github.redisdelay.testkit.RandomTests;
 import java.time.Duration;
@@ -464,6 +466,61 @@ class QueueConcurrencyIT extends ClockedQueueIT {
         @Override
         public void close() {
             client.close();
+        }
+    }
+
+    @Test
+    void should_claim_nothing_before_its_limits_are_set_and_try_until_they_are() {
+        AtomicBoolean away = new AtomicBoolean(true);
+        RedissonScriptExecutor real = new RedissonScriptExecutor(redis.client());
+        AtomicInteger received = new AtomicInteger();
+        ConcurrentLinkedQueue<String> told = new ConcurrentLinkedQueue<>();
+        String name = redis.uniqueQueue();
+        try (DelayQueueClient partly = ClientAccess.create(
+                redis.client(),
+                ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofMillis(200)),
+                (script, keys, arguments, attempt) -> away.get() && script == LuaScript.CHANGE
+                        ? CompletableFuture.failedFuture(new java.io.IOException("away"))
+                        : real.call(script, keys, arguments, attempt))) {
+            DelayQueue there = partly.queue(name);
+            get(there.schedule(ScheduleRequest.of("m", bytes("x"), LONG_AGO)));
+            DelayQueueConsumer consumer = there.consume(
+                    ConsumerOptions.DEFAULTS.withLimits(new QueueLimits(1, true, null, null, 1)),
+                    executor,
+                    new DeliveryHandler() {
+                        @Override
+                        public void handle(Delivery delivery) {
+                            received.incrementAndGet();
+                            delivery.settle(Settlement.ACKNOWLEDGE);
+                        }
+
+                        @Override
+                        public void limited(QueueLimits before, Throwable error) {
+                            told.add(error == null ? "set" : "failed");
+                        }
+
+                        @Override
+                        public void claimsFailing(Throwable error) {
+                            told.add(error == null ? "claims" : "no claims");
+                        }
+                    });
+            await().until(() -> told.size() == 2);
+            consumer.suspend();
+            consumer.resume();
+            assertThat(consumer.failingFor()).isPositive();
+            assertThat(get(there.admin().stats()).overdue()).isOne();
+            assertThat(received).hasValue(0);
+            away.set(false);
+            await().until(() -> received.get() == 1);
+            assertThat(told).containsExactly("failed", "no claims", "set", "claims");
+            Map<String, String> stored = redis.client()
+                    .<String, String>getMap(
+                            QueueAddress.of(ClientOptions.DEFAULTS.keyPrefix(), name)
+                                    .keys()
+                                    .key("config"),
+                            StringCodec.INSTANCE)
+                    .readAllMap();
+            assertThat(stored).containsEntry("concurrency", "1");
         }
     }
 

@@ -687,6 +687,10 @@ public final class QueueModel {
                 paused = action.equals("resume") ? 0 : paused > 0 ? paused : time;
                 continue;
             }
+            if (action.equals("limit-concurrency")) {
+                answer(reply, 0, 0); // histories have none
+                continue;
+            }
             if (action.endsWith("-rate")) {
                 boolean ofQueue = action.equals("limit-rate");
                 answer(reply, 0, ofQueue ? interval * 1024 + burst : 0);
@@ -957,7 +961,7 @@ public final class QueueModel {
         boolean batch = arguments.length > 11;
         long rate = interval == 0 ? 0 : Math.max(opens(), time - (burst - 1) * interval);
         if (interval > 0) {
-            next = opens();
+            next = next < 0 ? next : opens();
             wanted = (int) Math.min(wanted, Math.max(0, Math.floorDiv(time - rate, interval) + 1));
         }
         final boolean closed = rate > time;

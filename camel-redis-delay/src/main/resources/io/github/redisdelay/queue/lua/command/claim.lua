@@ -81,9 +81,8 @@ end
 -- How many messages may be given that have no place, nil for any number.
 local free
 if limits and limits.places and not stored then
-  free = limits.places - redis.call('ZCARD', key_leased)
-  wanted = math.max(0, math.min(wanted, free + math.min(wanted_expired, redis.call('ZCOUNT', key_leased, '-inf', now))))
-  free = math.max(0, math.min(wanted, free))
+  wanted = math.max(0, math.min(wanted, limits.places - redis.call('ZCOUNT', key_leased, string.format('(%.0f', now), '+inf')))
+  free = math.max(0, math.min(wanted, limits.places - redis.call('ZCARD', key_leased)))
 end
 
 local due, expires = queue_first_due(first_expiry())

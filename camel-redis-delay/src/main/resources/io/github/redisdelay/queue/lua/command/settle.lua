@@ -243,10 +243,9 @@ end
 if limits and limits.places then
   -- A place that is left may be given at once.
   local first = queue_first_due()
-  local earlier = first and (not before or first < before)
-  local _ = earlier and redis.call('HSET', key_config, 'freed', string.format('%.0f', now))
-  if not queue_paused and (earlier or before and before < now - WAKEUP_OVERDUE_MICROS) then
-    wakeup_write(wakeup_waiters, (wakeup_cover(wakeup_waiters, base, first, now)))
+  if first and (not before or first < before) then
+    redis.call('HSET', key_config, 'freed', string.format('%.0f', now))
+    wakeup_write(wakeup_waiters, not queue_paused and wakeup_cover(wakeup_waiters, base, first, now))
   end
 end
 return result

@@ -37,9 +37,8 @@ for i = 0, #queue_priorities + (queue_places and 1 or 0) do
 end
 local parked = queue_places and redis.call('ZCOUNT', queue_delayed_set(10), '-inf', now) or 0
 -- While a limit of the queue delays messages, they are not overdue: it was used up within the last second.
-local _, opens = queue_first_due(0)
 local freed = tonumber(redis.call('HGET', key_config, 'freed') or 0)
-local held = math.max(opens, freed <= now and freed or 0) > now - 1000000
+local held = math.max(select(2, queue_first_due(0)), freed <= now and freed or 0) > now - 1000000
 queue_priorities.limits = nil
 local oldest = queue_first_due()
 local listening, records = 0, redis.call('HVALS', key_consumers)

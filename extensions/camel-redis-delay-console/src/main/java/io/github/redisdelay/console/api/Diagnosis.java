@@ -105,8 +105,8 @@ final class Diagnosis {
                                     + " stored messages are neither delayed nor leased, as an evicted or deleted key"
                                     + " leaves them behind: Check makes them delayed again"
                             : -strays
-                                    + " messages are lost: their ids are delayed, but a key with what they were was evicted or"
-                                    + " deleted; Check reports more"));
+                                    + " messages are lost: their ids are delayed, but a key with what they were was"
+                                    + " evicted or deleted; Check reports more"));
         }
         if (facts.burst() != null && facts.burst().count() >= LEAST_BURST) {
             found.add(new Finding(
@@ -158,7 +158,7 @@ final class Diagnosis {
         return new Finding(
                 stats.oldestParkedMicros() < HELD_BACK_MICROS ? "info" : "warning",
                 parked + " (the oldest for " + Times.words(stats.oldestParkedMicros())
-                        + "): those of their groups before them are not finished, or a rate delays them"
+                        + "): those of their groups before them are not finished, or a limit delays them"
                         + (named.isEmpty() ? "" : ". Most are of " + named)
                         + (groups.size() > NAMED ? ", …" : ""));
     }
@@ -179,8 +179,10 @@ final class Diagnosis {
                     "error",
                     overdue + ", although " + there
                             + (one
-                                    ? " there and works on nothing: it is suspended, or cannot receive; its log says why"
-                                    : " there and work on nothing: they are suspended, or cannot receive; their logs tell why"));
+                                    ? " there and works on nothing: it is suspended, or cannot receive; its log says"
+                                            + " why"
+                                    : " there and work on nothing: they are suspended, or cannot receive; their logs"
+                                            + " tell why"));
         }
         String who = facts.leased().counts().entrySet().stream()
                 .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())

@@ -71,11 +71,11 @@ class DiagnosisTest {
                 new StatsBuilder().consumers(1).delayed(20).stored(20).parked(13);
         assertThat(Diagnosis.of(new Diagnosis.Facts(
                         held.oldestParkedMicros(9 * MINUTE).build(), 0L, null, null, null, null, groups, GOOD)))
-                .containsExactly(
-                        new Diagnosis.Finding(
-                                "info",
-                                "13 due messages are parked (the oldest for 9 min): those of their groups before them"
-                                        + " are not finished, or a rate delays them. Most are of acme with 9, b with 2, c with 1, …"));
+                .containsExactly(new Diagnosis.Finding(
+                        "info",
+                        "13 due messages are parked (the oldest for 9 min): those of their groups before them"
+                                + " are not finished, or a limit delays them. Most are of acme with 9, b with 2, c"
+                                + " with 1, …"));
         assertThat(Diagnosis.of(new Diagnosis.Facts(
                         held.parked(1).oldestParkedMicros(11 * MINUTE).build(),
                         0L,
@@ -88,7 +88,7 @@ class DiagnosisTest {
                 .containsExactly(new Diagnosis.Finding(
                         "warning",
                         "1 due message is parked (the oldest for 11 min): those of their groups before them"
-                                + " are not finished, or a rate delays them"));
+                                + " are not finished, or a limit delays them"));
     }
 
     private static MessageInfo leased(String id, String consumer, int attempt, long due) {
@@ -123,9 +123,9 @@ class DiagnosisTest {
         assertThat(texts(late, null, full, null))
                 .containsExactly(
                         "1 is overdue (the oldest for 60 s), although 2 consumers are there: they are busy (a on 2,"
-                                + " one without a name on 1), so messages wait for a free one. a has worked for the longest"
-                                + " time on o-2, due at 2023-11-14T22:10:20Z and leased since 2023-11-14T22:13:20Z or"
-                                + " earlier: more or faster consumers help");
+                            + " one without a name on 1), so messages wait for a free one. a has worked for the"
+                            + " longest time on o-2, due at 2023-11-14T22:10:20Z and leased since 2023-11-14T22:13:20Z"
+                            + " or earlier: more or faster consumers help");
         assertThat(texts(late, null, Leased.NOTHING, null))
                 .singleElement()
                 .asString()
@@ -161,8 +161,9 @@ class DiagnosisTest {
         List<ConsumerInfo> seen = List.of(new ConsumerInfo("notify@app-1", NOW - 119 * MINUTE, "0.1"));
         assertThat(texts(stats(2, 12 * MINUTE - 1, 0, true, 103), seen, null, null))
                 .containsExactly(
-                        "paused, and no consumer is there (the last consumer was notify@app-1, seen 119 min ago): 2 are"
-                                + " due and wait for Resume (the oldest for 11 min), 7 more become due within the next hour");
+                        "paused, and no consumer is there (the last consumer was notify@app-1, seen 119 min ago): 2"
+                            + " are due and wait for Resume (the oldest for 11 min), 7 more become due within the next"
+                            + " hour");
     }
 
     @Test
@@ -210,9 +211,8 @@ class DiagnosisTest {
                 .lostMicros(1_795_379_947_000_000L)
                 .build();
         assertThat(texts(stats, null, null, null))
-                .contains(
-                        "Redis has lost data, as was found at 2026-11-22T20:39:07Z: messages that were delayed then may be"
-                                + " gone");
+                .contains("Redis has lost data, as was found at 2026-11-22T20:39:07Z: messages that were delayed then"
+                        + " may be gone");
     }
 
     @Test

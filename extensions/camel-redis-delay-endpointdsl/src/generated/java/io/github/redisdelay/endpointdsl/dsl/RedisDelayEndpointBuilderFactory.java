@@ -674,6 +674,40 @@ public interface RedisDelayEndpointBuilderFactory {
             return this;
         }
         /**
+         * The most messages of the queue that are leased at a time, by all of
+         * its consumers together, 1 or more. With 0 there is no limit. It is
+         * stored with the queue, as groupConcurrency. It needs partitions=1.
+         * 
+         * The option is a: <code>int</code> type.
+         * 
+         * Default: 0
+         * Group: consumer
+         * 
+         * @param queueConcurrency the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder queueConcurrency(int queueConcurrency) {
+            doSetProperty("queueConcurrency", queueConcurrency);
+            return this;
+        }
+        /**
+         * The most messages of the queue that are leased at a time, by all of
+         * its consumers together, 1 or more. With 0 there is no limit. It is
+         * stored with the queue, as groupConcurrency. It needs partitions=1.
+         * 
+         * The option will be converted to a <code>int</code> type.
+         * 
+         * Default: 0
+         * Group: consumer
+         * 
+         * @param queueConcurrency the value to set
+         * @return the dsl builder
+         */
+        default RedisDelayEndpointConsumerBuilder queueConcurrency(String queueConcurrency) {
+            doSetProperty("queueConcurrency", queueConcurrency);
+            return this;
+        }
+        /**
          * The rate at which deliveries of the queue begin, over all of its
          * consumers, such as 100/1s. It is from 1/1d to 10000/1s. With 100/1s:5
          * up to 5 begin at once after a rest, otherwise one. It is stored with
