@@ -152,6 +152,11 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
     private String onExpiry;
 
     /**
+     * The most messages of the queue that are leased at a time, by all of its consumers together, 1 or more. With 0 there is no limit. It is stored with the queue, as groupConcurrency. It needs partitions=1.
+     */
+    private Integer queueConcurrency;
+
+    /**
      * The rate at which deliveries of the queue begin, over all of its consumers, such as 100/1s. It is from 1/1d to 10000/1s. With 100/1s:5 up to 5 begin at once after a rest, otherwise one. It is stored with the queue, as groupConcurrency. It needs partitions=1.
      */
     private String rate;
@@ -578,6 +583,14 @@ public class RedisDelayComponentConfiguration extends ComponentConfigurationProp
 
     public void setOnExpiry(String onExpiry) {
         this.onExpiry = onExpiry;
+    }
+
+    public Integer getQueueConcurrency() {
+        return queueConcurrency;
+    }
+
+    public void setQueueConcurrency(Integer queueConcurrency) {
+        this.queueConcurrency = queueConcurrency;
     }
 
     public String getRate() {
