@@ -12,14 +12,15 @@ import org.apache.camel.spi.Metadata;
 public final class RedisDelayConstants {
 
     /**
-     * The delay of the message to schedule or to reschedule: a java.time.Duration, a number of milliseconds, or text
-     * such as 30m, 1h30m or PT30M. Wins over the options delay and deliverAt. Removed after the message was stored.
+     * The delay of the message to schedule or to reschedule; of pause, for how long a group is paused. It is a
+     * java.time.Duration, a number of milliseconds, or text such as 30m, 1h30m or PT30M. Wins over the options delay and
+     * deliverAt. Removed after the message was stored.
      */
     @Metadata(label = "producer", javaType = "java.time.Duration")
     public static final String DELAY = "CamelRedisDelayDelay";
 
     /**
-     * The time to deliver the message at. It is an Instant, Date, ZonedDateTime, OffsetDateTime, a number of
+     * The time to deliver the message at, or until which a group is paused. It is an Instant, Date, ZonedDateTime, OffsetDateTime, a number of
      * milliseconds since 1970, or ISO-8601 text with an offset. A time in the past means now. Wins over the options
      * delay and deliverAt; must not be combined with the header CamelRedisDelayDelay. Removed after the message was
      * stored.
@@ -95,7 +96,7 @@ public final class RedisDelayConstants {
 
     /**
      * The group of the message to schedule, 1 to 200 bytes without control characters: a String, a number or a UUID. The
-     * operations get, list, stats, cancel, reschedule, promote, redrive and purge are about the messages of this group. In a
+     * operations get, list, stats, cancel, reschedule, promote, pause, resume, redrive and purge are about this group. In a
      * queue with partitions, a message with a group is found by its id and this header only. Wins over the option group. A
      * delivery that is scheduled anew keeps its group without it. Removed after it was done.
      */
@@ -213,6 +214,14 @@ public final class RedisDelayConstants {
     public static final String RETRY_AFTER = "CamelRedisDelayRetryAfter";
 
     /**
+     * Set by a route, as header or exchange property: pause this message's group for so long. The message is delivered again
+     * then, whether the exchange failed or not; attempts count. CamelRedisDelayRetryAfter may say a longer delay for it.
+     * Never shortens a pause.
+     */
+    @Metadata(label = "consumer", javaType = "java.time.Duration")
+    public static final String PAUSE_GROUP = "CamelRedisDelayPauseGroup";
+
+    /**
      * Set by a route, as header or exchange property: give this message up and keep it among the dead letters, for this
      * reason. On a dead letter: the reason why its message was given up.
      */
@@ -232,6 +241,13 @@ public final class RedisDelayConstants {
      */
     @Metadata(label = "producer", javaType = "String", enums = "delayed,parked,leased,dead,none")
     public static final String MESSAGE_STATE = "CamelRedisDelayState";
+
+    /**
+     * Until when the message's group is paused, by the Redis server's clock, in milliseconds since 1970; in 2255 if it has
+     * no end. Set by the operation get; missing if it is not paused.
+     */
+    @Metadata(label = "producer", javaType = "long")
+    public static final String PAUSED_UNTIL = "CamelRedisDelayPausedUntil";
 
     /**
      * When the lease of a leased message expires, by the Redis server's clock, in milliseconds since 1970. Set by the

@@ -23,7 +23,7 @@ public enum RedisDelayOperation {
     OUTLOOK,
     /** Lists the names of all queues that were used. */
     QUEUES,
-    /** Stops deliveries to all consumers everywhere. */
+    /** Stops deliveries of the queue, or of a group, to all consumers everywhere. */
     PAUSE,
     /** Ends a pause. */
     RESUME,

@@ -24,14 +24,21 @@ public sealed interface Settlement {
 
     /** Its word in logs and scripts: the name of its class in lower case, such as {@code dead-letter}. */
     default String word() {
-        return this instanceof DeadLetter
-                ? "dead-letter"
-                : getClass().getSimpleName().toLowerCase(Locale.ROOT);
+        return first() != this
+                ? first().word()
+                : this instanceof DeadLetter
+                        ? "dead-letter"
+                        : getClass().getSimpleName().toLowerCase(Locale.ROOT);
     }
 
     /** Returns whether the message stays in its queue. */
     default boolean keepsMessage() {
-        return this instanceof Retry || this instanceof Release;
+        return first() instanceof Retry || first() instanceof Release;
+    }
+
+    /** The end of the message alone, without a pause of its group. */
+    default Settlement first() {
+        return this;
     }
 
     /**
@@ -87,6 +94,20 @@ public sealed interface Settlement {
     record Drop(Duration remember) implements Settlement {
         public Drop {
             DueTime.toMicros(remember);
+        }
+    }
+
+    /**
+     * Ends the delivery, and pauses the group of its message in the same step, as {@link MessageGroup#pause}. If the delivery is
+     * stale, nothing is paused. A message without a group, or a dead letter, is an {@code IllegalArgumentException}.
+     *
+     * @param first the end of the delivery
+     * @param pause for how long, from that step on
+     */
+    record PauseGroup(Settlement first, Duration pause) implements Settlement {
+        public PauseGroup {
+            first = first.first();
+            DueTime.toMicros(pause);
         }
     }
 

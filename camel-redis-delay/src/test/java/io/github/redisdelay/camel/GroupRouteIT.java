@@ -439,8 +439,8 @@ class GroupRouteIT extends CamelRedisIT {
                 .hasStackTraceContaining("option 'group' (a) and option 'priority' (5) are both set");
         assertThatThrownBy(() -> context.getEndpoint(uri + "?group=" + "a".repeat(201)))
                 .hasStackTraceContaining("option 'group': group 'aaa");
-        assertThat(operateError("pause", "a"))
-                .contains("header 'CamelRedisDelayGroup' is 'a', and operation 'pause' is about all messages");
+        assertThat(operateError("check", "a"))
+                .contains("header 'CamelRedisDelayGroup' is 'a', and operation 'check' is about all messages");
         assertThat(operateError("outlook&group=b", null)).contains("option 'group' is 'b'");
         assertThat(operateError("list&state=dead", "a")).contains("remove one of them");
         assertThatThrownBy(() -> start(consume("?groupConcurrency=1001", this::take)))

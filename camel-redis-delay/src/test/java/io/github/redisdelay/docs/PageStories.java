@@ -298,6 +298,18 @@ final class PageStories {
             stage.awaitMessages("notifications", 1, 1);
         });
 
+        story("CamelRedisDelayPauseGroup", stage -> {
+            stage.bindProducer("https", exchange -> {
+                throw new HttpOperationFailedException("https://partner.example/notify", 429, "", null, Map.of(), "");
+            });
+            stage.start();
+            stage.send("redis-delay:webhooks?group=partner", "W-1");
+            stage.send("redis-delay:webhooks?group=partner", "W-2");
+            await().untilAsserted(
+                    () -> assertThat(stage.secondsToWait("webhooks")).isBetween(10.0, 30.0));
+            stage.awaitMessages("webhooks", 2, 0);
+        });
+
         story("bean:payments?method=lookUp", stage -> {
             Payments payments = new Payments();
             stage.bind("payments", payments);

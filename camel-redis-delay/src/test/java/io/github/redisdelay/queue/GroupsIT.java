@@ -260,7 +260,7 @@ class GroupsIT extends RealQueueIT {
         assertThat(claim(10)).as("one of the noisy group and all others").hasSize(10);
         assertThat(get(queue.admin().stats()).parked()).isEqualTo(2_999);
         assertThat(get(queue.admin().stats()).overdue()).isZero();
-        assertThat(get(queue.admin().groups())).containsExactly(new GroupInfo("noisy", 2_999, 3_000));
+        assertThat(get(queue.admin().groups())).containsExactly(new GroupInfo("noisy", 2_999, 3_000, 0));
         assertThat(get(queue.group("noisy").cancelAll(false, true))).isEqualTo(3_000);
     }
 
@@ -453,7 +453,7 @@ class GroupsIT extends RealQueueIT {
         limit(1000, false);
         assertThat(get(group.rescheduleAll(DueTime.at(java.time.Instant.parse("2200-01-01T00:00:00Z")))))
                 .isEqualTo(600);
-        assertThat(get(group.info())).isEqualTo(new GroupInfo("g", 0, 600));
+        assertThat(get(group.info())).isEqualTo(new GroupInfo("g", 0, 600, 0));
         assertThatThrownBy(() -> get(group.rescheduleAll(DueTime.after(Duration.ofDays(365 * 280)))))
                 .hasMessageContaining("out of range");
         limit(3, true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
+import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.monitor.MessageLog;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
@@ -112,6 +113,9 @@ public final class DeliveryCompletion {
         }
         finish(route, () -> {
             Decision decision = policy.decide(delivery, terms, route, outcome);
+            if (outcome.pauseGroup() != null && (isOfDeadLetters() || delivery.group() == null)) {
+                LOG.warn("{} has no group that {} could pause", delivery, RedisDelayConstants.PAUSE_GROUP);
+            }
             DeliveryReport.decided(delivery, terms, route, outcome, decision);
             return decision;
         });
@@ -159,7 +163,7 @@ public final class DeliveryCompletion {
         Submission<SettleResult> sent;
         try {
             decision = decide.get();
-            sent = delivery.settle(decision.settlement());
+            sent = delivery.settle(decision.sent());
         } catch (Throwable e) {
             // For example, the getMessage of a user's exception throws.
             DeliveryReport.warn(LOG, "The end of " + delivery + " could not be decided; it is delivered again", e);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.redelivery.MessagePolicy;
 import io.github.redisdelay.queue.Delivery;
@@ -131,6 +130,16 @@ public final class DeliveryPolicy {
      * @param routeId the route that worked on it; null if none did
      */
     Decision decide(Delivery delivery, MessagePolicy own, String routeId, RouteOutcome outcome) {
+        return end(delivery, own, routeId, outcome).pausing(pause(delivery, outcome));
+    }
+
+    /** For how long the message's group is paused; zero for not at all, as for a message without one. */
+    private Duration pause(Delivery delivery, RouteOutcome outcome) {
+        boolean none = outcome.pauseGroup() == null || settings.deadLetters() || delivery.group() == null;
+        return none ? Duration.ZERO : outcome.pauseGroup();
+    }
+
+    private Decision end(Delivery delivery, MessagePolicy own, String routeId, RouteOutcome outcome) {
         if (settings.deadLetters()) {
             // A dead letter cannot be given up again: a route that wants that keeps it.
             return outcome.succeeded() && outcome.deadLetterReason() == null
@@ -145,7 +154,8 @@ public final class DeliveryPolicy {
         }
         String message = messageOf(outcome);
         Duration delay = delay(delivery, own, outcome);
-        if (own.retries().isLast(delivery.attempt()) || isBehindNextRun(delivery, delay)) {
+        if (own.retries().isLast(delivery.attempt())
+                || isBehindNextRun(delivery, delay.plus(pause(delivery, outcome)))) {
             String reason = outcome.failed() ? FailureRecord.FAILED : FailureRecord.RETRY_AFTER;
             return giveUp(delivery, routeId, outcome, message, reason);
         }
@@ -160,7 +170,10 @@ public final class DeliveryPolicy {
     }
 
     private Duration delay(Delivery delivery, MessagePolicy own, RouteOutcome outcome) {
-        return own.retries().delayAfter(delivery.attempt(), outcome.retryAfter(), random);
+        // Where its group is paused, it comes when that ends, also earlier than was said.
+        boolean paused =
+                outcome.retryAfter() == null && !pause(delivery, outcome).isZero();
+        return own.retries().delayAfter(delivery.attempt(), paused ? Duration.ZERO : outcome.asked(), random);
     }
 
     private static String messageOf(RouteOutcome outcome) {
@@ -170,9 +183,8 @@ public final class DeliveryPolicy {
         if (outcome.unreadable() != null) {
             return outcome.unreadable();
         }
-        if (outcome.retryAfter() != null) {
-            return "the route asked for another delivery in " + outcome.retryAfter() + " ("
-                    + RedisDelayConstants.RETRY_AFTER + ")";
+        if (outcome.asked() != null) {
+            return "the route asked for another delivery in " + outcome.asked() + " (" + outcome.askedBy() + ")";
         }
         return "the exchange was marked rollback-only";
     }

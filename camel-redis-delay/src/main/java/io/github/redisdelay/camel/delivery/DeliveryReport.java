@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
-import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.monitor.MessageLog;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.Meters.Event;
@@ -156,11 +155,11 @@ public final class DeliveryReport {
         line.append(outcome.failed() ? " failed" : " asked for another delivery")
                 .append(on(routeId))
                 .append(", again in ")
-                .append(Durations.text(retry.delay()));
+                .append(Durations.text(outcome.asked() == null ? retry.delay() : outcome.asked()));
         if (outcome.unreadable() != null) {
             line.append(" as the redelivery policy says: ").append(oneLine(outcome.unreadable()));
-        } else if (outcome.retryAfter() != null) {
-            line.append(" as ").append(RedisDelayConstants.RETRY_AFTER).append(" says");
+        } else if (outcome.asked() != null) {
+            line.append(" as ").append(outcome.askedBy()).append(" says");
         }
         if (outcome.failed()) {
             line.append(outcome.unreadable() == null ? ": " : "; ").append(why(outcome));

@@ -13,14 +13,15 @@ import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.RuntimeCamelException;
 
 /**
- * The end of a route, with the requests that it made by the headers or exchange properties {@code CamelRedisDelayRetryAfter}
- * and {@code CamelRedisDelayDeadLetterReason}. A property wins over the header of the same name: other components do not
+ * The end of a route, with the requests that it made by the headers or exchange properties {@code CamelRedisDelayRetryAfter},
+ * {@code CamelRedisDelayPauseGroup} and {@code CamelRedisDelayDeadLetterReason}. A property wins over the header of the same name: other components do not
  * replace it, as they do headers.
  *
  * @param failed whether the exchange failed or was marked rollback-only
  * @param cause why; null if it was marked rollback-only without an exception, or did not fail
  * @param retryAfter after which delay it asked for another delivery; null if it did not
- * @param unreadable what is wrong with the delay that it asked for; null if nothing is
+ * @param pauseGroup for how long it asked for a pause of its message's group, after which it comes again; null if it did not
+ * @param unreadable what is wrong with the delay or pause that it asked for; null if nothing is
  * @param deadLetterReason why it gave the message up; null if it did not
  * @param logged whether the failure was logged with its stack trace
  * @param batchLogged true if the failure was logged once for the whole batch
@@ -29,12 +30,13 @@ public record RouteOutcome(
         boolean failed,
         Throwable cause,
         Duration retryAfter,
+        Duration pauseGroup,
         String unreadable,
         String deadLetterReason,
         boolean logged,
         boolean batchLogged) {
 
-    static final RouteOutcome SUCCEEDED = new RouteOutcome(false, null, null, null, null, false, false);
+    static final RouteOutcome SUCCEEDED = new RouteOutcome(false, null, null, null, null, null, false, false);
 
     private static final String EXECUTION = "Exception occurred during execution";
 
@@ -46,12 +48,12 @@ public record RouteOutcome(
 
     /** An exchange that could not be made or handed to its route. */
     static RouteOutcome failed(Throwable cause) {
-        return new RouteOutcome(true, cause, null, null, null, false, false);
+        return new RouteOutcome(true, cause, null, null, null, null, false, false);
     }
 
     /** A message that no exchange is made of. The stack trace is ours and says nothing. */
     static RouteOutcome unreadable(Throwable cause) {
-        return new RouteOutcome(true, cause, null, null, null, true, false);
+        return new RouteOutcome(true, cause, null, null, null, null, true, false);
     }
 
     /**
@@ -65,27 +67,30 @@ public record RouteOutcome(
         boolean returned = failed || exchange.isRollbackOnly() || exchange.isRollbackOnlyLast();
         Throwable cause = returned ? cause(exchange) : null;
         Duration retryAfter = null;
+        Duration pauseGroup = null;
         String unreadable = null;
-        Object delay = exchange.getProperty(RedisDelayConstants.RETRY_AFTER);
-        String what = "exchange property";
-        if (delay == null) {
-            delay = exchange.getMessage().getHeader(RedisDelayConstants.RETRY_AFTER);
-            what = "header";
-        }
-        if (delay != null) {
-            try {
-                retryAfter = Durations.of(what + " '" + RedisDelayConstants.RETRY_AFTER + "'", delay);
-            } catch (IllegalArgumentException e) {
-                unreadable = e.getMessage();
-            }
+        try {
+            retryAfter = asked(exchange, RedisDelayConstants.RETRY_AFTER);
+            pauseGroup = asked(exchange, RedisDelayConstants.PAUSE_GROUP);
+        } catch (IllegalArgumentException e) {
+            unreadable = e.getMessage();
         }
         String reason = deadLetterReason(exchange, isKnownReason);
-        if (!returned && delay == null && reason == null) {
+        if (!returned && retryAfter == null && pauseGroup == null && unreadable == null && reason == null) {
             return SUCCEEDED;
         }
         // An error handler of the route logs what it cannot handle. Without one the failure is in no log.
         boolean logged = exchange.getExchangeExtension().isErrorHandlerHandledSet();
-        return new RouteOutcome(returned, cause, retryAfter, unreadable, reason, logged, false);
+        return new RouteOutcome(returned, cause, retryAfter, pauseGroup, unreadable, reason, logged, false);
+    }
+
+    /** The duration that a property, or else a header, asks for; null for none. */
+    private static Duration asked(Exchange exchange, String name) {
+        Object property = exchange.getProperty(name);
+        Object value = property == null ? exchange.getMessage().getHeader(name) : property;
+        return value == null
+                ? null
+                : Durations.of((property == null ? "header" : "exchange property") + " '" + name + "'", value);
     }
 
     private static Throwable cause(Exchange exchange) {
@@ -112,7 +117,7 @@ public record RouteOutcome(
 
     /** The outcome for each message of a batch whose end is in the log already. */
     RouteOutcome ofBatch() {
-        return new RouteOutcome(failed, cause, retryAfter, unreadable, deadLetterReason, true, true);
+        return new RouteOutcome(failed, cause, retryAfter, pauseGroup, unreadable, deadLetterReason, true, true);
     }
 
     /** The cause if its stack trace is still to be logged; else null. */
@@ -146,8 +151,18 @@ public record RouteOutcome(
         return text.isBlank() ? NO_REASON : text;
     }
 
+    /** After which delay it asked for another delivery, by itself or by a pause of its group; null if it did not. */
+    Duration asked() {
+        return retryAfter == null ? pauseGroup : retryAfter;
+    }
+
+    /** The header or property by which it asked. */
+    String askedBy() {
+        return retryAfter == null ? RedisDelayConstants.PAUSE_GROUP : RedisDelayConstants.RETRY_AFTER;
+    }
+
     /** Returns whether the route neither failed nor asked for another delivery, readably or not. */
     boolean succeeded() {
-        return !failed && retryAfter == null && unreadable == null;
+        return !failed && retryAfter == null && pauseGroup == null && unreadable == null;
     }
 }

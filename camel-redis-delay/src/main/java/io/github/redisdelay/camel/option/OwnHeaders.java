@@ -66,6 +66,7 @@ public final class OwnHeaders {
                     Stream.of(
                             RedisDelayConstants.SCHEDULE_ID,
                             RedisDelayConstants.RETRY_AFTER,
+                            RedisDelayConstants.PAUSE_GROUP,
                             RedisDelayConstants.DEAD_LETTER_REASON,
                             RedisDelayConstants.DEAD_LETTER_ID,
                             RedisDelayConstants.CURSOR))

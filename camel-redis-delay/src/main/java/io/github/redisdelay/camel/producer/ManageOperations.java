@@ -7,7 +7,6 @@ import io.github.redisdelay.camel.delivery.DeliveriesOfExchange;
 import io.github.redisdelay.camel.delivery.DeliveryCompletion;
 import io.github.redisdelay.camel.monitor.Meters;
 import io.github.redisdelay.camel.monitor.Meters.Event;
-import io.github.redisdelay.camel.monitor.StatsText;
 import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.camel.producer.ChangeHeaders.Change;
@@ -19,7 +18,6 @@ import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
-import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.Submission;
 import java.util.LinkedHashMap;
@@ -30,11 +28,9 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The operations that change messages, or pause their queue. Holds nothing of an exchange.
+ * The operations that change messages, or pause their queue or group. Holds nothing of an exchange.
  *
  * @param declared whether a route of the context declares the recurring schedule with this id
  * @param foundNothing told when there is nothing to cancel
@@ -45,8 +41,6 @@ public record ManageOperations(
         Meters.Use meters,
         Predicate<String> declared,
         Runnable foundNothing) {
-
-    private static final Logger LOG = LoggerFactory.getLogger(ManageOperations.class);
 
     private static final String NONE = "none";
     private static final String DEAD = "dead";
@@ -100,8 +94,7 @@ public record ManageOperations(
                                 : changeAll(operation, target, choice, name),
                         this::putCount);
             }
-            case PAUSE -> setPaused(target, "paused", QueueAdmin::pause);
-            case RESUME -> setPaused(target, "resumed", QueueAdmin::resume);
+            case PAUSE, RESUME -> new PauseOperation(settings, queue, group).send(operation, message);
             case CHECK -> PendingRequest.of(check(target), this::put);
             default -> throw new IllegalArgumentException("operation '" + operation + "' changes no message");
         };
@@ -339,17 +332,5 @@ public record ManageOperations(
         figures.put(names[1], found.restored());
         figures.put(names[2], found.bodiesMissing());
         figures.put(names[3], found.recordsDropped());
-    }
-
-    private PendingRequest setPaused(DelayQueue target, String what, Function<QueueAdmin, Submission<Boolean>> call) {
-        PendingChange<Boolean> sent = PendingChange.send(
-                null,
-                () -> PendingChange.telling(call.apply(target.admin()), changed -> {
-                    if (changed) {
-                        LOG.info("{}: {} by an operation", StatsText.label(target, isDead()), what);
-                    }
-                }));
-        return new PendingChanges<>(
-                false, List.of(sent), (changes, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
     }
 }

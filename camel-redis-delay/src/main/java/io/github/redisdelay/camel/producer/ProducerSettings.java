@@ -82,8 +82,9 @@ public record ProducerSettings(
         String refused = found == null
                 ? null
                 : switch (operation) {
-                    case OUTLOOK, QUEUES, PAUSE, RESUME, CHECK, IMPORT -> " is about all messages: remove it";
-                    case LIST, STATS -> state == null ? null : " of a group has no option 'state': remove one of them";
+                    case OUTLOOK, QUEUES, CHECK, IMPORT -> " is about all messages: remove it";
+                    case LIST, STATS, PAUSE, RESUME ->
+                        state == null ? null : " of a group has no option 'state': remove one of them";
                     default -> null;
                 };
         if (refused != null) {

@@ -135,6 +135,9 @@ public record QueryOperations(
         entry.put("group", group.name());
         entry.put("parked", group.parked());
         entry.put("messages", group.messages());
+        if (group.pausedUntilMicros() > 0) {
+            entry.put("pausedUntil", group.pausedUntilMicros() / 1000);
+        }
         return entry;
     }
 
@@ -211,6 +214,9 @@ public record QueryOperations(
         Map<String, Object> told =
                 StoredMessageReader.headersOf(stored.info(), found.get().dead());
         told.remove(RedisDelayConstants.DEAD_LETTER_REASON);
+        if (stored.pausedUntilMicros() > 0) {
+            told.put(RedisDelayConstants.PAUSED_UNTIL, stored.pausedUntilMicros() / 1000);
+        }
         told.forEach(message::setHeader);
     }
 

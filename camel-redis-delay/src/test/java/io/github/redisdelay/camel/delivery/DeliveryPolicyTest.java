@@ -27,10 +27,10 @@ class DeliveryPolicyTest {
     private static final Map<String, RouteOutcome> OUTCOMES = Map.of(
             "success", RouteOutcome.SUCCEEDED,
             "failure", RouteOutcome.failed(new IllegalStateException("down")),
-            "rollback", new RouteOutcome(true, null, null, null, null, false, false),
-            "asks for 7s", new RouteOutcome(false, null, Duration.ofSeconds(7), null, null, false, false),
-            "asks badly", new RouteOutcome(false, null, null, "soon is no delay", null, false, false),
-            "gives up", new RouteOutcome(false, null, null, null, "no such account", false, false));
+            "rollback", new RouteOutcome(true, null, null, null, null, null, false, false),
+            "asks for 7s", new RouteOutcome(false, null, Duration.ofSeconds(7), null, null, null, false, false),
+            "asks badly", new RouteOutcome(false, null, null, null, "soon is no delay", null, false, false),
+            "gives up", new RouteOutcome(false, null, null, null, null, "no such account", false, false));
 
     private static DeliveryPolicy policy(String kept) {
         RedisDelayConfiguration options = new RedisDelayConfiguration();

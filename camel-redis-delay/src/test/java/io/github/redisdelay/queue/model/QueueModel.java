@@ -1176,6 +1176,7 @@ public final class QueueModel {
             reply.add((leased.containsKey(id) ? "leased" : held ? "parked" : "delayed")
                     .getBytes(StandardCharsets.US_ASCII));
             reply.add(messages.get(id).bytes());
+            reply.add(doubles(0)); // no group is paused
         }
         return reply;
     }

@@ -57,9 +57,9 @@ public final class PartitionAdmin {
         return address.name();
     }
 
-    /** @param pause false to resume */
-    public Submission<Boolean> pause(boolean pause) {
-        return router.submit(new PauseCommand(address, pause));
+    /** Pauses or resumes the queue, or a group, as {@link PauseCommand} says. */
+    public Submission<Boolean> pause(String group, ChangeAction action, long micros) {
+        return router.submit(new PauseCommand(address, group, action, micros));
     }
 
     public CompletableFuture<Long> promoteAll(Predicate<MessageInfo> which, long limit) {

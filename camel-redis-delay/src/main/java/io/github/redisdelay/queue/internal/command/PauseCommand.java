@@ -6,31 +6,34 @@ import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.Request;
+import java.nio.charset.StandardCharsets;
 
-/** A call of {@code change.lua} that pauses or resumes a queue. Its result is whether it has changed something. {@code
- * claim.lua} obeys a pause. */
+/** A call of {@code change.lua} that pauses or resumes a queue or a group. Its result is whether that was not paused before, or was.
+ * {@code claim.lua} obeys the pause of a queue, {@code gate.lua} that of a group. */
 final class PauseCommand extends Request<Boolean> {
 
-    private static final byte[] NO_ID = {};
+    private final boolean resumes;
 
-    private final boolean pause;
-
-    /** @param pause false to resume */
-    PauseCommand(QueueAddress queue, boolean pause) {
+    /**
+     * @param group the name of the group; empty for the queue
+     * @param action the pause, or its end
+     * @param micros for how long, or until when, a group is paused; else 0
+     */
+    PauseCommand(QueueAddress queue, String group, ChangeAction action, long micros) {
         super(
                 queue,
                 LuaScript.CHANGE,
                 "",
-                20,
-                NO_ID,
-                (pause ? ChangeAction.PAUSE : ChangeAction.RESUME).word(),
-                Digits.of(0));
-        this.pause = pause;
+                20 + group.length(),
+                group.getBytes(StandardCharsets.UTF_8),
+                action.word(),
+                Digits.of(micros));
+        resumes = action == ChangeAction.RESUME || action == ChangeAction.RESUME_GROUP;
     }
 
-    /** The outcome is 1 if the queue was paused before, else 0. */
+    /** The outcome is 1 if it was paused before, else 0. */
     @Override
     protected Boolean read(long timeMicros, int outcome, long valueMicros) {
-        return outcome == (pause ? 0 : 1);
+        return (outcome == 1) == resumes;
     }
 }

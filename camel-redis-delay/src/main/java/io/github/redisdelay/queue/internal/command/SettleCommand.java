@@ -41,18 +41,20 @@ public final class SettleCommand extends Request<SettleResult> {
         this.deadLetter = deadLetter;
     }
 
-    public static SettleCommand of(QueueAddress queue, ClaimedDelivery delivery, Settlement how) {
+    public static SettleCommand of(QueueAddress queue, ClaimedDelivery delivery, Settlement settlement) {
+        Duration pause = settlement instanceof Settlement.PauseGroup both ? both.pause() : Duration.ZERO;
+        Settlement how = settlement.first();
         if (delivery.isRun() && !(how instanceof Settlement.Release)) {
-            return run(queue, delivery, how);
+            return run(queue, delivery, how, pause);
         }
         if (how instanceof Settlement.Retry retry) {
-            return settle(queue, delivery, how.word(), retry.delay(), retry.failure());
+            return settle(queue, delivery, how.word(), pause, retry.delay(), retry.failure());
         }
         if (how instanceof Settlement.DeadLetter given) {
-            return settle(queue, delivery, how.word(), given.remember(), given.failure());
+            return settle(queue, delivery, how.word(), pause, given.remember(), given.failure());
         }
         if (how instanceof Settlement.Drop drop) {
-            return settle(queue, delivery, how.word(), drop.remember(), NOTHING);
+            return settle(queue, delivery, how.word(), pause, drop.remember(), NOTHING);
         }
         Duration remember = how instanceof Settlement.Acknowledge done ? done.remember() : Duration.ZERO;
         if (how instanceof Settlement.Release
@@ -60,41 +62,43 @@ public final class SettleCommand extends Request<SettleResult> {
                 || queue.isDeadLetters()
                 || delivery.group() != null
                 || delivery.isLimited()) {
-            return settle(queue, delivery, how.word(), remember, NOTHING);
+            return settle(queue, delivery, how.word(), pause, remember, NOTHING);
         }
         byte[] id = delivery.idBytes();
         byte[] claim = delivery.claimId().bytes();
         return new SettleCommand(queue, LuaScript.ACKNOWLEDGE, delivery, false, 20, id, claim);
     }
 
-    private static SettleCommand run(QueueAddress queue, ClaimedDelivery delivery, Settlement how) {
+    private static SettleCommand run(QueueAddress queue, ClaimedDelivery delivery, Settlement how, Duration pause) {
         RunTimes times = delivery.following();
         if (how instanceof Settlement.Retry retry) {
-            boolean inTime = delivery.nowMicros() + DueTime.toMicros(retry.delay()) < times.first();
+            boolean inTime = delivery.nowMicros() + Math.max(DueTime.toMicros(retry.delay()), DueTime.toMicros(pause))
+                    < times.first();
             return inTime
-                    ? settle(queue, delivery, how.word(), retry.delay(), retry.failure())
-                    : settle(queue, delivery, GIVEN_UP, Duration.ZERO, times.before(retry.failure()));
+                    ? settle(queue, delivery, how.word(), pause, retry.delay(), retry.failure())
+                    : settle(queue, delivery, GIVEN_UP, pause, Duration.ZERO, times.before(retry.failure()));
         }
         return how instanceof Settlement.DeadLetter given
-                ? settle(queue, delivery, GIVEN_UP, Duration.ZERO, times.before(given.failure()))
-                : settle(queue, delivery, "run-done", Duration.ZERO, times.before(NOTHING));
+                ? settle(queue, delivery, GIVEN_UP, pause, Duration.ZERO, times.before(given.failure()))
+                : settle(queue, delivery, "run-done", pause, Duration.ZERO, times.before(NOTHING));
     }
 
     public static SettleCommand extension(QueueAddress queue, ClaimedDelivery delivery, long micros) {
-        return settle(queue, delivery, EXTEND, Duration.of(micros, ChronoUnit.MICROS), NOTHING);
+        return settle(queue, delivery, EXTEND, Duration.ZERO, Duration.of(micros, ChronoUnit.MICROS), NOTHING);
     }
 
     private static SettleCommand settle(
-            QueueAddress queue, ClaimedDelivery delivery, String word, Duration time, byte[] failure) {
+            QueueAddress queue, ClaimedDelivery delivery, String word, Duration pause, Duration time, byte[] failure) {
+        String action = pause.isZero() ? word : word + " pause=" + DueTime.toMicros(pause);
         return new SettleCommand(
                 queue,
                 LuaScript.SETTLE,
                 delivery,
                 word.endsWith("dead-letter"),
-                failure.length + 40,
+                failure.length + 60,
                 delivery.idBytes(),
                 delivery.claimId().bytes(),
-                word.getBytes(StandardCharsets.US_ASCII),
+                action.getBytes(StandardCharsets.US_ASCII),
                 Digits.padded(DueTime.toMicros(time)),
                 failure);
     }

@@ -207,6 +207,9 @@ public final class ClaimedDelivery implements Delivery {
     @Override
     public Submission<SettleResult> settle(Settlement how) {
         boolean keeps = how.keepsMessage() || isRun();
+        if (how instanceof Settlement.PauseGroup && (queue.isDeadLetters() || group() == null)) {
+            throw new IllegalArgumentException(this + " has no group to be paused");
+        }
         if (queue.isDeadLetters() && !keeps && !(how instanceof Settlement.Acknowledge)) {
             throw new IllegalStateException(this + " is a dead letter: acknowledge it, or retry it");
         }
@@ -222,7 +225,7 @@ public final class ClaimedDelivery implements Delivery {
             throw e;
         }
         settlement = submission;
-        end(!(how instanceof Settlement.Release));
+        end(!(how.first() instanceof Settlement.Release));
         return submission;
     }
 

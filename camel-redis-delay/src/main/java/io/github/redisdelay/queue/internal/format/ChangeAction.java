@@ -17,6 +17,12 @@ public enum ChangeAction {
     PAUSE,
     /** Resumes the queue. */
     RESUME,
+    /** Pauses a group for so long. */
+    PAUSE_GROUP_AFTER,
+    /** Pauses a group until a time. */
+    PAUSE_GROUP_AT,
+    /** Resumes a group. */
+    RESUME_GROUP,
     /** Limits the groups of the queue; a failed message keeps its place. */
     LIMIT_STRICT,
     /** Limits the groups of the queue; a retry lets others of its group pass. */

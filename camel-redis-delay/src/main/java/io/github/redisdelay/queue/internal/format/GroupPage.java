@@ -10,11 +10,12 @@ import io.github.redisdelay.queue.MessagePage;
  * @param timeMicros the server's time
  * @param count how many messages the group has
  * @param parked how many of them are parked
+ * @param pausedUntilMicros until when the group is paused; 0 if it is not
  */
-public record GroupPage(long timeMicros, long count, long parked, MessagePage page) {
+public record GroupPage(long timeMicros, long count, long parked, long pausedUntilMicros, MessagePage page) {
 
     /** The figures of the group, which has this name. */
     public GroupInfo info(String name) {
-        return new GroupInfo(name, parked, count);
+        return new GroupInfo(name, parked, count, pausedUntilMicros);
     }
 }

@@ -36,7 +36,8 @@ public final class MessageRows {
         MessageState state = state(reply.get(COLUMNS));
         MessageInfo info = info(reply, 0, state);
         StoredBody stored = StoredBody.parse((byte[]) reply.get(COLUMNS + 1), info.dueMicros());
-        return Optional.of(new StoredMessage(info, stored.scheduledMicros(), stored.body()));
+        long paused = (long) LittleEndian.of((byte[]) reply.get(COLUMNS + 2)).getDouble();
+        return Optional.of(new StoredMessage(info, stored.scheduledMicros(), stored.body(), paused));
     }
 
     /**
@@ -137,7 +138,7 @@ public final class MessageRows {
     }
 
     /**
-     * A page of a group: the time and the count, where the next page begins, then the rows, each with its state behind it.
+     * A page of a group: the time, the figures, where the next page begins, then the rows, each with its state behind it.
      *
      * @throws DelayQueueException if the reply is none of the script's
      */
@@ -151,6 +152,7 @@ public final class MessageRows {
             }
             String cursor = next.length == 0 ? null : PageCursor.text('g', false, 0, next);
             return new GroupPage(
+                    (long) head.getDouble(),
                     (long) head.getDouble(),
                     (long) head.getDouble(),
                     (long) head.getDouble(),

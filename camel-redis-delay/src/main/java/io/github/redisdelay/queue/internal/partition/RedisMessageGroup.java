@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.QueueAdmin;
+import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.internal.command.PartitionAdmin;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.GroupPage;
@@ -34,6 +35,23 @@ record RedisMessageGroup(String name, RedisDelayQueue of) implements MessageGrou
     @Override
     public CompletableFuture<GroupInfo> info() {
         return page(null, 0).thenApply(page -> page.info(name));
+    }
+
+    @Override
+    public Submission<Boolean> pause(DueTime until) {
+        return pause(until.relative() ? ChangeAction.PAUSE_GROUP_AFTER : ChangeAction.PAUSE_GROUP_AT, until.micros());
+    }
+
+    @Override
+    public Submission<Boolean> resume() {
+        return pause(ChangeAction.RESUME_GROUP, 0);
+    }
+
+    private Submission<Boolean> pause(ChangeAction action, long micros) {
+        if (of.partitions().get(0).isDeadLetters()) {
+            throw new IllegalStateException("dead letters of queue '" + of.name() + "' have no groups to be paused");
+        }
+        return of.gate().submit(() -> admin().pause(name, action, micros));
     }
 
     private CompletableFuture<GroupPage> page(String cursor, int limit) {

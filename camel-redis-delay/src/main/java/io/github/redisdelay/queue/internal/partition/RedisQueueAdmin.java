@@ -21,6 +21,7 @@ import io.github.redisdelay.queue.Submission;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.internal.command.PartitionAdmin;
+import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.LittleEndian;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
@@ -52,12 +53,12 @@ final class RedisQueueAdmin implements QueueAdmin {
 
     @Override
     public Submission<Boolean> pause() {
-        return partitions.submitToAll(one -> new PartitionAdmin(one).pause(true));
+        return partitions.submitToAll(one -> new PartitionAdmin(one).pause("", ChangeAction.PAUSE, 0));
     }
 
     @Override
     public Submission<Boolean> resume() {
-        return partitions.submitToAll(one -> new PartitionAdmin(one).pause(false));
+        return partitions.submitToAll(one -> new PartitionAdmin(one).pause("", ChangeAction.RESUME, 0));
     }
 
     /** Searches where the dead letter lies: in the partition of its message, whose id is another one. */

@@ -1,22 +1,24 @@
--- Cancels messages, changes the time at which they are due, pauses the queue, or limits it or its groups.
+-- Cancels messages, changes the time at which they are due, pauses the queue or a group, or limits the queue or its groups.
 --
 -- KEYS  messages, delayed, leased, state, sessions, config, waiters, seen, index (the one that these messages are in if they
 --       are dead letters; see index.lua), dead:index, dead:messages; priorities
 -- ARGV  1 session  2 sequence  3 the queue's base key
 --       then, as items.lua reads them, three for each message, at most 256:
---         id; of pause, resume and the limits nothing
+--         id; of pause, resume and the limits nothing; of pause-group and resume-group the group
 --         cancel; cancel-delayed, unless it is leased; reschedule-after, due after a delay; reschedule-at, due at a time;
---           promote, due at a time unless it is due earlier; pause or resume, the queue; limit-strict or limit-relaxed, the places
+--           promote, due at a time unless it is due earlier; pause or resume, the queue; pause-group-after, for so long, pause-group-at,
+--           until a time, or resume-group; limit-strict or limit-relaxed, the places
 --           of a group: a failed message keeps its one, or lets others pass; limit-rate or limit-group-rate, the rate of the queue
 --           or of each group, as `config` has it, see queue.lua; limit-concurrency, the places of the queue
---         for reschedule-after, reschedule-at and promote the delay or the time, in microseconds, for promote 0 is now; of a limit
+--         for reschedule and pause-group the delay or the time, in microseconds; so for promote, where 0 is now; of a limit
 --         how many places, 0 for any number, or a rate, 0 for none; else 0
 -- Reply bytes: struct 'd' time of the call, then for each message 'Bd'
 --         where it was: 0 nowhere  1 delayed  2 leased  3 delayed, and its new due time is beyond the exact range:
 --           unchanged  4 nowhere, but finished lately  21 to 120: dead, and 20 less is the number of its dead letters, of
---           which 100 are counted at most; of pause and resume whether the queue was paused: 0 or 1; of a limit whether it was
---           relaxed
---         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters; of a limit the one before
+--           which 100 are counted at most; of pause and resume whether the queue or group was paused: 0 or 1; of a limit whether it
+--           was relaxed
+--         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters; of a limit the one before; of a
+--         group until when it was paused
 -- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
 -- Cost  O(log N) for each message
 --
@@ -50,6 +52,7 @@ local ACTIONS = { cancel = false, ['cancel-delayed'] = false, ['reschedule-after
   promote = true }
 local OF_QUEUE = { pause = true, resume = true, ['limit-strict'] = true, ['limit-relaxed'] = true, ['limit-rate'] = true,
   ['limit-group-rate'] = true, ['limit-concurrency'] = true }
+local OF_GROUP = { ['pause-group-after'] = true, ['pause-group-at'] = true, ['resume-group'] = true }
 local LIMITS = { ['limit-rate'] = { 'rate', '' }, ['limit-group-rate'] = { 'groupRate', '' },
   ['limit-concurrency'] = { 'concurrency', 'freed' } }
 local NOWHERE, DELAYED, LEASED, BEYOND_RANGE, FINISHED, DEAD_AND = 0, 1, 2, 3, 4, 20
@@ -64,11 +67,11 @@ queue_read_config()
 local dues, earliest, resumed, limited = {}, math.huge
 for i = 1, items_count do
   local id, action = ids[i], actions[i]
-  if (id == '' and OF_QUEUE or ACTIONS)[action] == nil then
+  if (id == '' and OF_QUEUE or ACTIONS)[action] == nil and (not OF_GROUP[action] or #id < 1 or #id > 200 or string.find(id, '[%c%z]')) then
     error('REDISDELAY argument: message ' .. i)
   end
   local due = check_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)
-  if action == 'reschedule-after' or (action == 'promote' and due == 0) then
+  if action == 'reschedule-after' or action == 'pause-group-after' or (action == 'promote' and due == 0) then
     due = now + due + (i - 1)
   end
   dues[i] = due
@@ -76,7 +79,7 @@ for i = 1, items_count do
     earliest = due
   end
   resumed = resumed or action == 'resume'
-  queue_need_priorities(LIMITS[action] and (due > 0 or queue_priorities.limits))
+  queue_need_priorities(OF_GROUP[action] or LIMITS[action] and (due > 0 or queue_priorities.limits))
 end
 local before = (queue_places or queue_priorities.limits) and queue_first_due()
 local promises = resumed and wakeup_cover(wakeup_waiters, ARGV[3], now, now)
@@ -92,11 +95,9 @@ for i = 1, items_count do
   if action == 'limit-strict' or action == 'limit-relaxed' then
     local limit = redis.call('HGET', key_config, 'groupLimit') or '1 limit-strict'
     was, due, resumed = string.find(limit, 'relaxed', 1, true) and 1 or 0, tonumber(string.match(limit, '^%d+')) or 1, true
-    redis.call('HDEL', key_config, 'groupLimit')
     limit = string.format('%.0f', dues[i]) .. ' ' .. action
-    if limit ~= '1 limit-strict' then
-      redis.call('HSET', key_config, 'groupLimit', limit)
-    end
+    redis.call('HSET', key_config, 'groupLimit', limit)
+    redis.call('HDEL', key_config, limit == '1 limit-strict' and 'groupLimit' or '')
   elseif LIMITS[action] then
     due = tonumber(redis.call('HGET', key_config, LIMITS[action][1])) or 0
     if dues[i] ~= due then
@@ -105,14 +106,15 @@ for i = 1, items_count do
       member_need(CHECK_LIMITS)
       limited = true
     end
+  elseif OF_GROUP[action] then
+    due = action ~= 'resume-group' and gate_pause(id, math.max(1, math.min(dues[i], CALL_MAX_EXACT)))
+      or action == 'resume-group' and queue_priorities.limits and gate_pause(id, 0) or 0
+    was = due > 0 and 1 or 0
   elseif id == '' then
     was = queue_paused and 1 or 0
     queue_paused = action == 'pause' and (queue_paused or string.format('%.0f', now))
-    if queue_paused then
-      redis.call('HSET', key_config, 'paused', queue_paused)
-    else
-      redis.call('HDEL', key_config, 'paused')
-    end
+    redis.call('HSET', key_config, 'paused', queue_paused or '')
+    redis.call('HDEL', key_config, queue_paused and '' or 'paused')
   else
     local group, pending, priority = queue_places and member_group(id), place_find(id)
     was = pending and DELAYED or redis.call('ZSCORE', key_leased, id) and LEASED or NOWHERE

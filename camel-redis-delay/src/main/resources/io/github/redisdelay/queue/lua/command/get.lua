@@ -3,7 +3,7 @@
 -- KEYS  messages, delayed, leased, state, config, consumers; priorities
 -- ARGV  1 id
 -- Reply  a list: nothing if there is none; else a row (see row.lua; the score is when the message is due, or its lease
---        expires), the message's state, and the stored body
+--        expires), the message's state, the stored body, and struct '<d' until when its group is paused, 0 if it is not
 -- Errors  config, needs, partitions
 -- Cost  O(1), and the body
 
@@ -27,5 +27,6 @@ if body then
   -- One that is parked before it is due is delayed for others.
   reply[#reply + 1] = lease and 'leased' or not priority and tonumber(score) <= clock_now and 'parked' or 'delayed'
   reply[#reply + 1] = body
+  reply[#reply + 1] = struct.pack('<d', row_paused(queue_places and member_group(id)))
 end
 return reply

@@ -2,8 +2,8 @@
 --
 -- KEYS  messages, delayed, leased, state, config, consumers; priorities, which may not be left out here
 -- ARGV  1 the group  2 behind what the page begins: nothing, or what the page before answered  3 how many at the most, 0 to 256
--- Reply  a list: struct 'ddd' time of the call, how many messages the group has, and how many of them are parked; behind what
---        the next page begins, nothing at the end; then for each message a row, see row.lua, and its state: delayed, parked or leased
+-- Reply  a list: struct 'dddd' time of the call, how many messages the group has, how many of them are parked, and until when it
+--        is paused, 0 if it is not; behind what the next page begins, nothing at the end; then for each message a row, see row.lua, and its state: delayed, parked or leased
 -- Errors  argument, config, needs, partitions
 -- Cost  O(log N) for each message
 --
@@ -25,8 +25,8 @@ local prefix = group .. '\0'
 local last = '(' .. prefix .. '\255'
 local found = redis.call('ZRANGE', queue_delayed_set(11), '(' .. prefix .. behind, last, 'BYLEX', 'LIMIT', 0, limit)
 local reply = {
-  struct.pack('<ddd', clock_now, redis.call('ZLEXCOUNT', queue_delayed_set(11), '(' .. prefix, last),
-    redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PARKED, last)),
+  struct.pack('<dddd', clock_now, redis.call('ZLEXCOUNT', queue_delayed_set(11), '(' .. prefix, last),
+    redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PARKED, last), row_paused(group)),
   limit > 0 and #found == limit and string.sub(found[#found], #prefix + 1) or '' }
 for i = 1, #found do
   local id = member_parts(found[i], group).id

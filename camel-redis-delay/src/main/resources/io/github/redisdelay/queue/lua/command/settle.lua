@@ -8,7 +8,8 @@
 --         id
 --         claim id (16 bytes)
 --         acknowledge; retry, after a delay; release; dead-letter; drop, without a dead letter; extend, the lease; or, of a run of
---           a recurring schedule, run-done or run-dead-letter
+--           a recurring schedule, run-done or run-dead-letter. Behind each may stand ' pause=' and for how many
+--           microseconds the message's group is paused
 --         for retry the delay in microseconds; for acknowledge, dead-letter and drop for how many microseconds the id stays a
 --           duplicate; for extend how many microseconds the lease lasts from now; else 0
 --         for retry and dead-letter what to keep of the failure, else nothing; of a run the next times of the rule with which it
@@ -56,9 +57,10 @@ local records = redis.call('HMGET', key_state, unpack(ids))
 local sets, fields, dead, older = {}, {}, {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
--- By index the groups of messages that give up their places, and the due times of those that stay. Made where there are some: a
--- table takes as long as a function. And a function of member.lua.
-local groups, waits, group_of
+-- By index the groups of messages that give up their places, or whose group is paused; the due times of those that stay, false of
+-- one that keeps its place; and for how long the group is paused. Made where there are some: a table takes as long as a function. And
+-- a function of member.lua.
+local groups, waits, pauses, group_of
 -- Ids whose leases are extended, each behind the time when its lease expires.
 local extended = {}
 -- id -> how this call finishes it. A second time it is stale.
@@ -73,7 +75,11 @@ local read, how, record, level, head, line, group
 local held, time
 for i = 1, count do
   local id, claim, action, bytes, failure = ids[i], claims[i], actions[i], records[i], failures[i]
-  local least, outcome, due, leaves = ACTIONS[action], 1, 0, false
+  local least, outcome, due, leaves, pause = ACTIONS[action], 1, 0, false, nil
+  if not least then
+    action, pause = string.match(action, '^([%l-]+) pause=(%d+)$')
+    least = ACTIONS[action]
+  end
   time = times[i] == times[i - 1] and time or tonumber(times[i])
   if id == '' or #claim ~= 16 or claim == RECORD_NO_CLAIM or not least or not time or time % 1 ~= 0 or time < least
       or time > CALL_MAX_EXACT then
@@ -153,9 +159,10 @@ for i = 1, count do
     end
     leaves = not stays or queue_relaxed or record.attempts == 0
   end
-  if group and leaves then
-    groups, waits = groups or {}, waits or {}
-    groups[i], waits[i] = group, (done[id] == 'retry' or done[id] == 'release') and due or nil
+  if group and (leaves or pause and outcome == 1) then
+    groups, waits, pauses = groups or {}, waits or {}, pauses or {}
+    groups[i], pauses[i] = group, pause
+    waits[i] = leaves and ((done[id] == 'retry' or done[id] == 'release') and due or nil)
   end
   answers[2 * i], answers[2 * i + 1] = outcome, due
 end
@@ -232,11 +239,14 @@ if groups then
 --@include group.lua
   local set = {}
   for i, its_group in pairs(groups) do
-    set[#set + 1], group_changed[its_group] = member_make(its_group, MEMBER_PLACE, ids[i]), GROUP_LEFT
+    set[#set + 1], group_changed[its_group] = waits[i] == false and '' or member_make(its_group, MEMBER_PLACE, ids[i]), GROUP_LEFT
   end
   redis.call('ZREM', queue_delayed_set(11), unpack(set))
   for i, due in pairs(waits) do
-    group_put(groups[i], ids[i], due)
+    group_put(due and groups[i], ids[i], due)
+  end
+  for i, micros in pairs(pauses) do
+    gate_pause(groups[i], math.min(now + micros, CALL_MAX_EXACT))
   end
   group_end(base, now, before)
 end

@@ -3,6 +3,18 @@
 -- gates: hash; group -> struct '<ddd' when its next delivery may begin by the rate; since when it is paused, and until when
 -- opens: sorted set; group of which messages are parked behind its gate -> when that opens
 
+-- Counts a delivery of a group that begins, or stores until when the group is paused; pause_keep says how long the key lasts. If
+-- the gate was moved, failed messages that wait in their places for it are due as their records say: claims put them back.
+local function gate_write(group, next, since, ends, moved)
+  redis.call('HSET', queue_delayed_set(12), group, struct.pack('<ddd', next, since, ends))
+  group_changed[group] = true
+  for _, member in ipairs(moved and redis.call('ZRANGE', queue_delayed_set(11), '[' .. group .. '\0' .. MEMBER_PLACE,
+      '(' .. group .. '\0' .. MEMBER_DELAYED, 'BYLEX') or {}) do
+    local id = member_parts(member, group).id
+    redis.call('ZADD', key_delayed, 'XX', 'LT', record_read(redis.call('HGET', key_state, id), math.huge, 0).due, id)
+  end
+end
+
 -- Returns when the gate of a group opens, false if it is open; and what is stored of it.
 local function gate_read(group)
   local bytes, now = redis.call('HGET', queue_delayed_set(12), group), clock_now
@@ -11,17 +23,22 @@ local function gate_read(group)
   local latest = now + queue_priorities.limits.group_interval
   if next > latest or since > now then
     next, since, ends = math.min(next, latest), math.min(since, now), math.min(ends, now + math.max(0, ends - since))
-    redis.call('HSET', queue_delayed_set(12), group, struct.pack('<ddd', next, since, ends))
+    gate_write(group, next, since, ends, true)
   end
   local opens = math.max(next, ends)
   return opens > now and opens, next, since, ends
 end
 
--- Counts a delivery of a group that begins, or pauses the group.
-local function gate_write(group, next, since, ends)
-  redis.call('HSET', queue_delayed_set(12), group, struct.pack('<ddd', next, since, ends))
-  redis.call('EXPIRE', queue_delayed_set(12), CALL_IDLE_SECONDS)
-  group_changed[group] = true
+-- Pauses a group until a time, unless it is paused for longer; 0 ends its pause. Returns until when it was paused, 0 if it was not.
+local function gate_pause(group, till)
+  member_need(CHECK_GROUPS)
+  member_need(CHECK_LIMITS)
+  queue_read_config(true, true)
+  local _, next, _, ends = gate_read(group)
+  if till == 0 and ends > 0 or till > math.max(ends, clock_now) then
+    gate_write(group, next, clock_now, till, true)
+  end
+  return ends > clock_now and ends or 0
 end
 
 -- Returns how many messages of a group may be delayed or leased: those that have begun keep their places; of others none while the

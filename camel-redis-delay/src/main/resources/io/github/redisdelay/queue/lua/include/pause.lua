@@ -9,19 +9,22 @@ local function pause_keep(resumed)
     and redis.call('EXISTS', queue_delayed_set(12) or key_config) == 0
   if empty or unlimited then
     limits = not unlimited and limits or nil
-    local needs = (empty and '' or string.gsub(queue_needs .. ' ', 'limits=0%.1 ', '')) .. (limits and 'limits=0.1' or '')
+    -- Gates of an empty queue are looked at as long as there may be some.
+    local needs = (empty and (limits and limits.interval == 0 and not limits.places and 'groups=0.1 ' or '') or string.gsub(queue_needs .. ' ', 'limits=0%.1 ', ''))
+      .. (limits and 'limits=0.1' or '')
     redis.call('HSET', key_config, 'needs', (string.gsub(needs, ' $', '')))
     redis.call('HDEL', key_config, needs == '' and 'needs' or '', unlimited and 'next' or '')
   end
   if empty then
-    redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
     for _, i in ipairs(queue_places and { 10, 11, 13 } or {}) do
       redis.call('ZREMRANGEBYSCORE', queue_delayed_set(i), '-inf', '+inf')
     end
   end
   if (queue_paused or limits or resumed and (#queue_priorities > 0 or queue_needs)) and redis.call('HLEN', key_messages) > 0 then
     redis.call('PERSIST', key_config)
-  elseif queue_paused or limits or resumed then
+    redis.call('PERSIST', queue_delayed_set(12) or key_config)
+  elseif queue_paused or limits or resumed or empty then
     redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
+    redis.call('EXPIRE', queue_delayed_set(12) or key_config, CALL_IDLE_SECONDS)
   end
 end

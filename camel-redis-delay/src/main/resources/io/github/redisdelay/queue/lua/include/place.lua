@@ -1,11 +1,8 @@
 -- Included where ids are looked for in the sets in which messages wait, or put there, after queue.lua.
 
 local function place_write_priorities()
-  if #queue_priorities == 0 then
-    redis.call('HDEL', key_config, 'priorities')
-  else
-    redis.call('HSET', key_config, 'priorities', table.concat(queue_priorities))
-  end
+  redis.call('HSET', key_config, 'priorities', table.concat(queue_priorities))
+  redis.call('HDEL', key_config, #queue_priorities == 0 and 'priorities' or '')
 end
 
 -- Drops the priorities that no message waits with, so that they cost no further look.

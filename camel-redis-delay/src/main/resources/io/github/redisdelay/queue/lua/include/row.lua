@@ -15,6 +15,13 @@ local function row_holder(record)
   return row_names[id]
 end
 
+-- Returns until when a group is paused, 0 if it is not.
+local function row_paused(group)
+  local gate = group and queue_priorities.limits and redis.call('HGET', queue_delayed_set(12), group)
+  local ends = gate and #gate == 24 and struct.unpack('<d', gate, 17) or 0
+  return ends > clock_now and ends or 0
+end
+
 -- Appends the five elements of a row: id, struct '<d' score, priority in digits, state record, holder.
 local function row_append(reply, id, score, priority, is_leased)
   local record = record_read(redis.call('HGET', key_state, id), score, priority, id)

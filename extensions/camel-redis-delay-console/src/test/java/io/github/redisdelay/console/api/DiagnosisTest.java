@@ -63,10 +63,10 @@ class DiagnosisTest {
     @Test
     void should_say_which_groups_hold_messages_back() {
         List<GroupInfo> groups = List.of(
-                new GroupInfo("acme", 9, 10),
-                new GroupInfo("b", 2, 3),
-                new GroupInfo("c", 1, 2),
-                new GroupInfo("d", 1, 2));
+                new GroupInfo("acme", 9, 10, 0),
+                new GroupInfo("b", 2, 3, 0),
+                new GroupInfo("c", 1, 2, 0),
+                new GroupInfo("d", 1, 2, 0));
         StatsBuilder held =
                 new StatsBuilder().consumers(1).delayed(20).stored(20).parked(13);
         assertThat(Diagnosis.of(new Diagnosis.Facts(

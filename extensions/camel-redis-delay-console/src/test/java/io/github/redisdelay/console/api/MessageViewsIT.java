@@ -105,7 +105,7 @@ class MessageViewsIT extends ApiIT {
         assertThat((QueueViews.Row) shown.first())
                 .extracting(QueueViews.Row::overdue, QueueViews.Row::parked)
                 .containsExactly(1L, 1L);
-        assertThat(((QueueViews.Details) shown.second()).groups()).containsExactly(new GroupInfo("acme", 1, 2));
+        assertThat(((QueueViews.Details) shown.second()).groups()).containsExactly(new GroupInfo("acme", 1, 2, 0));
     }
 
     @Test

@@ -2844,10 +2844,10 @@ public interface RedisDelayEndpointBuilderFactory {
         private static final RedisDelayHeaderNameBuilder INSTANCE = new RedisDelayHeaderNameBuilder();
 
         /**
-         * The delay of the message to schedule or to reschedule: a
-         * java.time.Duration, a number of milliseconds, or text such as 30m,
-         * 1h30m or PT30M. Wins over the options delay and deliverAt. Removed
-         * after the message was stored.
+         * The delay of the message to schedule or to reschedule; of pause, for
+         * how long a group is paused. It is a java.time.Duration, a number of
+         * milliseconds, or text such as 30m, 1h30m or PT30M. Wins over the
+         * options delay and deliverAt. Removed after the message was stored.
          * 
          * The option is a: {@code java.time.Duration} type.
          * 
@@ -2859,11 +2859,12 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayDelay";
         }
         /**
-         * The time to deliver the message at. It is an Instant, Date,
-         * ZonedDateTime, OffsetDateTime, a number of milliseconds since 1970,
-         * or ISO-8601 text with an offset. A time in the past means now. Wins
-         * over the options delay and deliverAt; must not be combined with the
-         * header CamelRedisDelayDelay. Removed after the message was stored.
+         * The time to deliver the message at, or until which a group is paused.
+         * It is an Instant, Date, ZonedDateTime, OffsetDateTime, a number of
+         * milliseconds since 1970, or ISO-8601 text with an offset. A time in
+         * the past means now. Wins over the options delay and deliverAt; must
+         * not be combined with the header CamelRedisDelayDelay. Removed after
+         * the message was stored.
          * 
          * The option is a: {@code java.time.Instant} type.
          * 
@@ -3016,8 +3017,8 @@ public interface RedisDelayEndpointBuilderFactory {
         /**
          * The group of the message to schedule, 1 to 200 bytes without control
          * characters: a String, a number or a UUID. The operations get, list,
-         * stats, cancel, reschedule, promote, redrive and purge are about the
-         * messages of this group. In a queue with partitions, a message with a
+         * stats, cancel, reschedule, promote, pause, resume, redrive and purge
+         * are about this group. In a queue with partitions, a message with a
          * group is found by its id and this header only. Wins over the option
          * group. A delivery that is scheduled anew keeps its group without it.
          * Removed after it was done.
@@ -3257,6 +3258,21 @@ public interface RedisDelayEndpointBuilderFactory {
             return "CamelRedisDelayRetryAfter";
         }
         /**
+         * Set by a route, as header or exchange property: pause this message's
+         * group for so long. The message is delivered again then, whether the
+         * exchange failed or not; attempts count. CamelRedisDelayRetryAfter may
+         * say a longer delay for it. Never shortens a pause.
+         * 
+         * The option is a: {@code java.time.Duration} type.
+         * 
+         * Group: consumer
+         * 
+         * @return the name of the header {@code RedisDelayPauseGroup}.
+         */
+        public String redisDelayPauseGroup() {
+            return "CamelRedisDelayPauseGroup";
+        }
+        /**
          * Set by a route, as header or exchange property: give this message up
          * and keep it among the dead letters, for this reason. On a dead
          * letter: the reason why its message was given up.
@@ -3297,6 +3313,20 @@ public interface RedisDelayEndpointBuilderFactory {
          */
         public String redisDelayState() {
             return "CamelRedisDelayState";
+        }
+        /**
+         * Until when the message's group is paused, by the Redis server's
+         * clock, in milliseconds since 1970; in 2255 if it has no end. Set by
+         * the operation get; missing if it is not paused.
+         * 
+         * The option is a: {@code long} type.
+         * 
+         * Group: producer
+         * 
+         * @return the name of the header {@code RedisDelayPausedUntil}.
+         */
+        public String redisDelayPausedUntil() {
+            return "CamelRedisDelayPausedUntil";
         }
         /**
          * When the lease of a leased message expires, by the Redis server's

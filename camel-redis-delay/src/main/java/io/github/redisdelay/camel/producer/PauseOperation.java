@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.camel.producer;
+
+import io.github.redisdelay.camel.RedisDelayConstants;
+import io.github.redisdelay.camel.RedisDelayOperation;
+import io.github.redisdelay.camel.monitor.StatsText;
+import io.github.redisdelay.camel.option.MessageScope;
+import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageGroup;
+import io.github.redisdelay.queue.Submission;
+import java.util.List;
+import java.util.function.Supplier;
+import org.apache.camel.Message;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The operations that pause and resume a queue, its dead letters, or a group.
+ *
+ * @param group the group that is meant; null for the queue
+ */
+record PauseOperation(ProducerSettings settings, DelayQueue queue, MessageGroup group) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PauseOperation.class);
+
+    /** @throws IllegalArgumentException if the message says until when a queue is paused, which has no end */
+    PendingRequest send(RedisDelayOperation operation, Message message) {
+        boolean dead = settings.state() == MessageScope.DEAD;
+        DelayQueue target = dead ? queue.deadLetters() : queue;
+        String label = StatsText.label(target, dead);
+        if (operation == RedisDelayOperation.RESUME) {
+            return group == null
+                    ? change(label, "resumed", () -> target.admin().resume())
+                    : change(label, "resumed", group::resume);
+        }
+        DueTime until = ScheduleHeaders.due(message);
+        if (group == null && until != null) {
+            throw new IllegalArgumentException("operation 'pause' of a whole queue has no end: remove header '"
+                    + RedisDelayConstants.DELAY + "' or '" + RedisDelayConstants.DELIVER_AT
+                    + "', or name a group in header '" + RedisDelayConstants.GROUP + "'");
+        }
+        until = until == null ? settings.due() : until;
+        DueTime end = until == null ? MessageGroup.UNTIL_RESUMED : until;
+        return group == null
+                ? change(label, "paused", () -> target.admin().pause())
+                : change(label, "paused", () -> group.pause(end));
+    }
+
+    private PendingRequest change(String label, String what, Supplier<Submission<Boolean>> call) {
+        String of = group == null ? "" : ", group '" + group.name() + "'";
+        PendingChange<Boolean> sent = PendingChange.send(
+                null,
+                () -> PendingChange.telling(call.get(), changed -> {
+                    if (changed) {
+                        LOG.info("{}{}: {} by an operation", label, of, what);
+                    }
+                }));
+        return new PendingChanges<>(
+                false, List.of(sent), (changes, message) -> message.setHeader(RedisDelayConstants.QUEUE, queue.name()));
+    }
+}
