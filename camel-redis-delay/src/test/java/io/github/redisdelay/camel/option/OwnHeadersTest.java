@@ -40,6 +40,7 @@ class OwnHeadersTest {
             RedisDelayConstants.MESSAGE_STATE,
             RedisDelayConstants.LEASE_END,
             RedisDelayConstants.LEASE_OWNER,
+            RedisDelayConstants.PAUSED_UNTIL,
             RedisDelayConstants.RESULT,
             RedisDelayConstants.COUNT,
             RedisDelayConstants.DEAD_LETTER_TIME,
