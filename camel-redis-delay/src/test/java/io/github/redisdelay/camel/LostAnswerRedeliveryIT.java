@@ -63,6 +63,16 @@ class LostAnswerRedeliveryIT {
         });
     }
 
+    /** Stores a message before Redis pauses. The first call, which connects, may take longer than the short timeout. */
+    private void store(String id) {
+        await().until(() -> send(
+                                "redis-delay:orders?delay=1h&onDuplicate=replace",
+                                id,
+                                Map.of(RedisDelayConstants.SCHEDULE_ID, id))
+                        .getException()
+                == null);
+    }
+
     private long waiting() throws Exception {
         RedisDelayComponent component = context.getComponent("redis-delay", RedisDelayComponent.class);
         RedisDelayConfiguration options = component.getConfiguration();
@@ -129,7 +139,7 @@ class LostAnswerRedeliveryIT {
     void should_remember_the_state_that_a_cancel_really_found() throws Exception {
         context.addRoutes(route(20, "redis-delay:orders?operation=cancel"));
         context.start();
-        send("redis-delay:orders?delay=1h", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
+        store("a");
 
         pause(Duration.ofMillis(2500));
         Exchange cancelled = send("direct:in", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
@@ -144,7 +154,7 @@ class LostAnswerRedeliveryIT {
         context.addRoutes(route(20, "redis-delay:orders?operation=cancel"));
         context.start();
         for (String id : List.of("a", "b")) {
-            send("redis-delay:orders?delay=1h", "x", Map.of(RedisDelayConstants.SCHEDULE_ID, id));
+            store(id);
         }
 
         pause(Duration.ofMillis(2500));
@@ -173,7 +183,7 @@ class LostAnswerRedeliveryIT {
     void should_do_every_operation_when_redis_answers_again(String operation) throws Exception {
         context.addRoutes(route(20, "redis-delay:orders?operation=" + operation));
         context.start();
-        send("redis-delay:orders?delay=1h", "stored", Map.of(RedisDelayConstants.SCHEDULE_ID, "a"));
+        store("a");
 
         pause(Duration.ofMillis(2500));
         Exchange done = send(
@@ -210,7 +220,7 @@ class LostAnswerRedeliveryIT {
             }
         });
         context.start();
-        send("redis-delay:orders?delay=1h", "warm", Map.of());
+        store("warm");
 
         pause(Duration.ofMillis(500));
         Exchange sent = send("direct:in", "x", Map.of());
@@ -246,8 +256,7 @@ class LostAnswerRedeliveryIT {
             }
         });
         context.start();
-        // Repeated until it is stored: the first call, which connects, may be slow.
-        send("direct:compensate", "warm", Map.of());
+        store("warm");
 
         pause(Duration.ofMillis(2500));
         Exchange sent = send("direct:in", "x", Map.of());
