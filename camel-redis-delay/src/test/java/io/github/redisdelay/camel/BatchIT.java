@@ -339,7 +339,10 @@ class BatchIT extends ConsumerSideIT {
             assertThat(stats().leased()).isOne();
             assertThat(stats().overdue()).isEqualTo(2);
         });
-        claim(stored()).settle(Settlement.ACKNOWLEDGE).result().join();
+        claim(stored(), Duration.ofSeconds(30))
+                .settle(Settlement.ACKNOWLEDGE)
+                .result()
+                .join();
         go.release(100);
         assertThat(nextBatch()).as("it goes on when it is free").containsExactly(1);
         assertEmpty();

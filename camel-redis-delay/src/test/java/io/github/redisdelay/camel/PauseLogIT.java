@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.camel.delivery.ConsumerDeliveries;
-import io.github.redisdelay.camel.producer.ManageOperations;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -17,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** A pause and its end leave a line in the log of whoever did it, and one in that of each consumer. */
 class PauseLogIT extends ConsumerSideIT {
 
-    private final LogLines operations = new LogLines(ManageOperations.class);
+    private final LogLines operations = new LogLines("io.github.redisdelay.camel.producer.PauseOperation");
     private final LogLines consumers = new LogLines(ConsumerDeliveries.class);
 
     @AfterEach
