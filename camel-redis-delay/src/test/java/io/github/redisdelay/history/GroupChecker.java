@@ -59,9 +59,6 @@ public final class GroupChecker {
      */
     public record Verdict(List<Problem> problems, int groups, int claims, Duration longest) {}
 
-    /** A claim without an answer is repeated after this time, and tells the time of the repeat. */
-    private static final long REPEAT_MICROS = 1_000_000;
-
     private static final long NEVER = Long.MAX_VALUE;
 
     private final long leaseMicros;
@@ -386,7 +383,7 @@ public final class GroupChecker {
             }
             before = Math.max(before, other.claimed);
         }
-        return delivery.claimed - before < REPEAT_MICROS ? delivery.claimed : before;
+        return delivery.claimed - before < HistoryChecker.REPEAT_MICROS ? delivery.claimed : before;
     }
 
     /** How long a delivery waited although its group had a place for it. */
@@ -459,7 +456,7 @@ public final class GroupChecker {
                     .toList();
             // Some that have ended may have been under way as the claim was sent.
             long before = all.stream()
-                    .filter(other -> other.claimed < at && endedBy(other) > at - REPEAT_MICROS)
+                    .filter(other -> other.claimed < at && endedBy(other) > at - HistoryChecker.REPEAT_MICROS)
                     .count();
             if (given.size() < terms.slots - before && earliestClaim(delivery) == at) {
                 looked++;
@@ -495,7 +492,8 @@ public final class GroupChecker {
     }
 
     private boolean isDisturbed(long at) {
-        return faults.stream().anyMatch(fault -> fault.meets(at - leaseMicros - REPEAT_MICROS, at + leaseMicros));
+        return faults.stream()
+                .anyMatch(fault -> fault.meets(at - leaseMicros - HistoryChecker.REPEAT_MICROS, at + leaseMicros));
     }
 
     /** True if the outcome of a message may have been lost. */

@@ -83,7 +83,8 @@ public final class HistoryChecker {
         LEFTOVER,
         OVERLAP,
         ORDER,
-        STANDSTILL
+        STANDSTILL,
+        RATE
     }
 
     /** Something wrong: the rule, the message, and what happened to it. */
@@ -140,8 +141,11 @@ public final class HistoryChecker {
         }
     }
 
-    /** A claim without an answer is repeated after this time: on a busy machine without any fault. */
-    private static final long REPEAT_MICROS = 1_000_000;
+    /**
+     * A claim without an answer is repeated after this time, on a busy machine without any fault; and tells the time of the
+     * repeat.
+     */
+    static final long REPEAT_MICROS = 1_000_000;
 
     private static final String KILLED = "its consumer was killed";
     private static final String RETURNED = "returned";

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.history.GroupChecker;
-import io.github.redisdelay.history.GroupChecker.Verdict;
 import io.github.redisdelay.history.History;
 import io.github.redisdelay.history.History.Event;
 import io.github.redisdelay.history.History.What;
 import io.github.redisdelay.history.HistoryChecker;
 import io.github.redisdelay.history.HistoryChecker.Report;
+import io.github.redisdelay.history.RateChecker;
 import io.github.redisdelay.history.ServerClock;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
@@ -71,6 +71,8 @@ final class Experiment implements AutoCloseable {
     private static final int GROUPS = 100;
     /** For how long a message may wait though its group has a place: those that have lost two leases are begun alone. */
     private static final Duration LONGEST_WAIT = SAFETY_INTERVAL.plus(SLACK);
+    /** Where a rate says when. */
+    private static final Duration AT_ANY_TIME = Duration.ofDays(1);
     /** More than a consumer takes at once. */
     private static final int PROBES = 100;
     /** In the module's directory, where Maven runs the tests. */
@@ -99,8 +101,8 @@ final class Experiment implements AutoCloseable {
     private final DelayQueueClient client;
     private final DelayQueue queue;
     private final List<DelayQueue> queues;
-    /** The rule of the groups that all messages of producers have; null if they have none. */
-    private QueueLimits limit;
+    /** The limits of the queue, in which all messages of producers have groups; null if they have none. */
+    private QueueLimits limits;
 
     /** Tells of leases that a busy machine costs; null where the site is not watched. */
     private final SoakWatch watch;
@@ -138,10 +140,10 @@ final class Experiment implements AutoCloseable {
         watch = site.watched() == null ? null : new SoakWatch(site.watched(), history, List.of());
     }
 
-    /** Gives the messages of producers groups; the judge asks for these, too. */
-    Experiment withGroups(int concurrency, boolean strict) throws Exception {
-        limit = new QueueLimits(concurrency, strict);
-        queue.admin().limit(limit).get(20, TimeUnit.SECONDS);
+    /** Gives the messages of producers groups, and the queue limits; the judges ask for these, too. */
+    Experiment withGroups(QueueLimits given) throws Exception {
+        limits = given;
+        queue.admin().limit(limits).get(20, TimeUnit.SECONDS);
         return this;
     }
 
@@ -152,7 +154,7 @@ final class Experiment implements AutoCloseable {
 
     /** How many groups messages have; 0 for none. */
     int groups() {
-        return limit == null ? 0 : GROUPS;
+        return limits == null ? 0 : GROUPS;
     }
 
     /** How many messages a consumer works on at a time: with groups always more than it is given. */
@@ -220,7 +222,7 @@ final class Experiment implements AutoCloseable {
         for (DelayQueue each : queues) {
             QueueStats stats = each.admin().stats().get(20, TimeUnit.SECONDS);
             // Where its keys are deleted, a message may be in no set for a moment.
-            messages += limit == null ? stats.delayed() + stats.leased() : stats.stored();
+            messages += limits == null ? stats.delayed() + stats.leased() : stats.stored();
         }
         return messages;
     }
@@ -420,7 +422,7 @@ final class Experiment implements AutoCloseable {
                 .isPositive()
                 .isGreaterThanOrEqualTo(report.uncertain());
         assertEachHasReceived(heals.isEmpty() ? 0 : heals.get(heals.size() - 1));
-        if (limit == null) { // else a message may wait for all others of its group; the judge asks for more
+        if (limits == null) { // else a message may wait for all others of its group; the judge asks for more
             assertThat(recovery(inMachineTime()))
                     .as("how late messages were at the most")
                     .isLessThan(SAFETY_INTERVAL.plus(SLACK));
@@ -436,7 +438,7 @@ final class Experiment implements AutoCloseable {
                 .map(this::described)
                 .toList();
         List<Event> events = inMachineTime();
-        Report report = judgeGroups(HistoryChecker.check(events, site.lease(), leftovers));
+        Report report = judgeLimits(HistoryChecker.check(events, site.lease(), leftovers));
         Duration recovery = recovery(events);
         row(name, tried, report.confirmed(), inFlight, report.lost(), report.duplicates(), recovery);
         LOG.info(
@@ -454,22 +456,44 @@ final class Experiment implements AutoCloseable {
         return report;
     }
 
-    private Report judgeGroups(Report report) {
-        if (limit == null) {
+    private Report judgeLimits(Report report) {
+        if (limits == null) {
             return report;
         }
-        // A claim from one partition has no room for messages of another.
-        int known = ((RedisDelayQueue) queue).partitions().size() > 1 ? 0 : slots(GROUPS);
-        Verdict verdict = GroupChecker.check(
+        boolean rates = limits.rate() != null || limits.groupRate() != null;
+        return rates ? judgeRates(judgeGroups(report, 0, AT_ANY_TIME)) : judgeGroups(report, room(), LONGEST_WAIT);
+    }
+
+    /** How many messages a claim has room for: one from one partition has none for messages of another. */
+    private int room() {
+        return ((RedisDelayQueue) queue).partitions().size() > 1 ? 0 : slots(GROUPS);
+    }
+
+    private Report judgeGroups(Report report, int room, Duration longest) {
+        GroupChecker.Verdict verdict = GroupChecker.check(
                 events(),
                 site.lease(),
-                new GroupChecker.Terms(limit.groupConcurrency(), limit.strict(), known, LONGEST_WAIT));
+                new GroupChecker.Terms(limits.groupConcurrency(), limits.strict(), room, longest));
         LOG.info(
                 "{}: {} groups; all of them were asked for after {} claims; with a place for it a message waited for {} ms"
                         + " at the most",
                 name,
                 verdict.groups(),
                 verdict.claims(),
+                verdict.longest().toMillis());
+        return report.with(verdict.problems());
+    }
+
+    private Report judgeRates(Report report) {
+        RateChecker.Verdict verdict = RateChecker.check(events(), limits, site.lease(), SLACK);
+        LOG.info(
+                "{}: {}; {} deliveries, {} of them at a known moment; while messages were ready, {} % of the rate; one waited"
+                        + " for {} ms at the most",
+                name,
+                limits,
+                verdict.deliveries(),
+                verdict.exact(),
+                Math.round(100 * verdict.reached()),
                 verdict.longest().toMillis());
         return report.with(verdict.problems());
     }

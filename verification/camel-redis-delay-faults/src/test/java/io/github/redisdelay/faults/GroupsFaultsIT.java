@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.redisdelay.faults.FaultProcess.Death;
 import io.github.redisdelay.history.HistoryChecker.Report;
 import io.github.redisdelay.history.HistoryChecker.Rule;
+import io.github.redisdelay.queue.QueueLimits;
+import io.github.redisdelay.queue.QueueLimits.Rate;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.RedisSocket;
 import io.github.redisdelay.testkit.SentinelServers;
@@ -25,11 +27,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Messages of 100 groups: never more of one at a time than the limit says, with a limit of 1 in order, and no group stands
- * still, whoever dies, and whatever Redis loses.
+ * Messages of 100 groups: never more of one at a time than the limit says, with a limit of 1 in order, never more in any window
+ * than the rates say, and no group stands still, whoever dies, and whatever Redis loses.
  */
 @Tag("faults")
 class GroupsFaultsIT {
+
+    private static final QueueLimits IN_ORDER = new QueueLimits(1, true);
+
+    /** Both are less than what is scheduled: 200 in a second, and 3 of each of the larger groups. */
+    private static final QueueLimits RATES =
+            new QueueLimits(1, true, Rate.of(150, Duration.ofSeconds(1), 10), Rate.of(4, Duration.ofSeconds(1), 1));
 
     private interface Run {
         void on(Scenario scenario) throws Exception;
@@ -40,14 +48,16 @@ class GroupsFaultsIT {
                 "groups: an application in three JVMs, which are killed",
                 scenario -> GroupedApplication.judge(scenario.title)),
         FAILOVER("groups: Sentinel, master killed that was not replicated", GroupsFaultsIT::failover),
-        KILLS("groups: SIGKILL at random moments", scenario -> kills(scenario, 1, true)),
+        KILLS("groups: SIGKILL at random moments", scenario -> kills(scenario, IN_ORDER)),
         KILLS_OF_THREE(
                 "groups: SIGKILL at random moments, three at a time, retries let others pass",
-                scenario -> kills(scenario, 3, false)),
+                scenario -> kills(scenario, new QueueLimits(3, false))),
         DEATHS("groups: JVMs die at each step", GroupsFaultsIT::deaths),
         RESTARTS("groups: kill -9 of Redis and restart, appendfsync always", GroupsFaultsIT::restarts),
         DELETED("groups: their keys are deleted by hand", GroupsFaultsIT::deleted),
-        STEPPED("groups: server's clock steps 10 min back and forward", GroupsFaultsIT::stepped);
+        STEPPED("groups: server's clock steps 10 min back and forward", scenario -> stepped(scenario, IN_ORDER)),
+        RATES_AND_KILLS("rates: SIGKILL at random moments", scenario -> kills(scenario, RATES)),
+        RATES_AND_STEPS("rates: server's clock steps 10 min back and forward", scenario -> stepped(scenario, RATES));
 
         final String title;
         final Run run;
@@ -79,10 +89,10 @@ class GroupsFaultsIT {
         experiments.result(scenario);
     }
 
-    private static void kills(Scenario scenario, int concurrency, boolean strict) throws Exception {
+    private static void kills(Scenario scenario, QueueLimits limits) throws Exception {
         Path own = directory.resolve(scenario.name());
         own.toFile().mkdir();
-        try (Experiment experiment = new Experiment(scenario.title).withGroups(concurrency, strict)) {
+        try (Experiment experiment = new Experiment(scenario.title).withGroups(limits)) {
             Report report =
                     FaultChild.killAtRandom(experiment, own, experiment.server.address(), 1, 4 * Experiment.rounds());
             assertThat(report.duplicates()).as("again after a kill").isPositive();
@@ -93,7 +103,7 @@ class GroupsFaultsIT {
         List<Death> deaths = Stream.of(Death.values())
                 .filter(death -> !death.ofProducer() && death != Death.AS_A_LEASE_IS_EXTENDED)
                 .toList();
-        try (Experiment experiment = new Experiment(scenario.title).withGroups(1, true)) {
+        try (Experiment experiment = new Experiment(scenario.title).withGroups(IN_ORDER)) {
             long inFlight = 0;
             try (Survivors survivors = new Survivors(experiment, false)) {
                 survivors.consume();
@@ -131,7 +141,7 @@ class GroupsFaultsIT {
         for (int round = 0; round < Experiment.rounds(); round++) {
             SentinelServers servers = new SentinelServers();
             SentinelIT.Site site = new SentinelIT.Site(servers, Experiment.OPTIONS);
-            try (Experiment experiment = new Experiment(scenario.title, site).withGroups(1, true)) {
+            try (Experiment experiment = new Experiment(scenario.title, site).withGroups(IN_ORDER)) {
                 SentinelIT.Bench bench = new SentinelIT.Bench(servers, Experiment.OPTIONS, experiment, scenario.title);
                 bench.loadThroughFailover(true);
                 Set<Rule> lost = EnumSet.copyOf(SentinelIT.COMES_AGAIN);
@@ -165,7 +175,8 @@ class GroupsFaultsIT {
 
     private static void restarts(Scenario scenario) throws Exception {
         RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always");
-        try (Experiment experiment = new Experiment(scenario.title, ExperimentSite.of(server)).withGroups(2, true)) {
+        try (Experiment experiment =
+                new Experiment(scenario.title, ExperimentSite.of(server)).withGroups(new QueueLimits(2, true))) {
             int times = 3 * Experiment.rounds();
             long inFlight = underLoad(experiment, times, each -> {
                 each.history.faultBegins("restart");
@@ -181,7 +192,7 @@ class GroupsFaultsIT {
     private static void deleted(Scenario scenario) throws Exception {
         List<String> keys = List.of("groups", "config");
         for (int round = 0; round < Experiment.rounds(); round++) {
-            try (Experiment experiment = new Experiment(scenario.title).withGroups(1, true)) {
+            try (Experiment experiment = new Experiment(scenario.title).withGroups(IN_ORDER)) {
                 Iterator<String> next = keys.iterator();
                 long inFlight = underLoad(experiment, keys.size(), each -> {
                     List<String> some = List.of(next.next().split(" "));
@@ -203,9 +214,9 @@ class GroupsFaultsIT {
         }
     }
 
-    private static void stepped(Scenario scenario) throws Exception {
+    private static void stepped(Scenario scenario, QueueLimits limits) throws Exception {
         SteppedServer site = new SteppedServer();
-        try (Experiment experiment = new Experiment(scenario.title, site).withGroups(1, true)) {
+        try (Experiment experiment = new Experiment(scenario.title, site).withGroups(limits)) {
             long inFlight = underLoad(experiment, Experiment.rounds(), each -> {
                 each.history.clockSteps(SteppedServer.STEP.negated());
                 site.step(SteppedServer.STEP.negated());

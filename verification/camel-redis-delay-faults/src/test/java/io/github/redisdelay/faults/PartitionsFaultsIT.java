@@ -3,6 +3,7 @@ package io.github.redisdelay.faults;
 
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.test.RedisServer;
 import java.nio.file.Files;
@@ -56,7 +57,7 @@ class PartitionsFaultsIT {
         String title = groups ? "groups: SIGKILL at random moments, 3 partitions" : TITLE;
         try (Experiment experiment = new Experiment(title, site)) {
             if (groups) {
-                experiment.withGroups(1, true);
+                experiment.withGroups(new QueueLimits(1, true));
             }
             Path own = Files.createDirectory(directory.resolve("groups-" + groups));
             FaultChild.killAtRandom(experiment, own, site.server().address(), PARTITIONS, KILLS * Experiment.rounds());
