@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Judges the rates of a queue and of each of its groups. What it asks:
@@ -64,7 +65,7 @@ public final class RateChecker {
     private final List<Problem> problems = new ArrayList<>();
     private long longest;
     private long ready;
-    private long busyMicros;
+    private long readyMicros;
 
     private record Span(long begin, long end) {}
 
@@ -119,17 +120,21 @@ public final class RateChecker {
         checker.read(events);
         checker.checkWindows("the queue", checker.deliveries, limits.rate());
         checker.groups.forEach((group, all) -> checker.checkWindows(group, all, limits.groupRate()));
-        for (int i = 0; i < checker.deliveries.size(); i++) {
-            checker.checkWait(i);
-        }
         List<Delivery> all = checker.deliveries;
+        long before = 0;
+        for (List<Delivery> moment : all.stream()
+                .collect(Collectors.groupingBy(Delivery::claimed, TreeMap::new, Collectors.toList()))
+                .values()) {
+            checker.checkWaits(moment, before);
+            before = moment.get(0).claimed;
+        }
         return new Verdict(
                 List.copyOf(checker.problems),
                 all.size(),
                 (int) all.stream().filter(each -> each.earliest == each.claimed).count(),
-                checker.busyMicros == 0
+                checker.readyMicros == 0
                         ? 1
-                        : (double) checker.ready * limits.rate().intervalMicros() / checker.busyMicros,
+                        : (double) checker.ready * limits.rate().intervalMicros() / checker.readyMicros,
                 Duration.ofNanos(checker.longest * 1000));
     }
 
@@ -260,38 +265,44 @@ public final class RateChecker {
         problems.add(new Problem(Rule.RATE, end.event.id(), text.toString()));
     }
 
-    /** How long a message waited although nothing held it back. */
-    private void checkWait(int index) {
-        Delivery delivery = deliveries.get(index);
-        long claimed = delivery.claimed;
+    /** How long the messages that began at one moment waited although nothing held them back. */
+    private void checkWaits(List<Delivery> moment, long before) {
+        long claimed = moment.get(0).claimed;
+        long next = limits.rate() == null || before == 0
+                ? 0
+                : before + limits.rate().intervalMicros();
+        boolean wasReady = false;
+        for (Delivery delivery : moment) {
+            long since = readySince(delivery);
+            wasReady |= since <= next;
+            since = Math.max(since, next);
+            if (since <= claimed && isUndisturbed(since, claimed)) {
+                longest = Math.max(longest, claimed - since);
+                if (claimed - since > longestMicros) {
+                    problems.add(new Problem(
+                            Rule.STANDSTILL,
+                            delivery.event.id(),
+                            "nothing held '" + delivery.event.id() + "' back from " + since
+                                    + " on, and it was claimed at " + claimed + ":\n    " + delivery.event));
+                }
+            }
+        }
+        if (wasReady && isUndisturbed(before, claimed)) {
+            ready += moment.size();
+            readyMicros += claimed - before;
+        }
+    }
+
+    /** Since when only the queue's rate held a message back, if it is surely known. */
+    private long readySince(Delivery delivery) {
         Message message = messages.get(delivery.event.id());
         if (!delivery.isFirst() || message == null || message.changed || message.stored == NEVER) {
-            return;
+            return NEVER;
         }
-        long since = Math.max(Math.max(message.due, message.stored), free(message, claimed));
-        long[] ahead = clock.ahead(message.stored, claimed);
-        if (since > claimed || ahead[0] != ahead[1]) {
-            return;
-        }
-        if (limits.rate() != null && index > 0) {
-            long before = deliveries.get(index - 1).claimed;
-            long next = before + limits.rate().intervalMicros();
-            if (since <= next && isUndisturbed(before, claimed)) {
-                ready++;
-                busyMicros += claimed - before;
-            }
-            since = Math.max(since, next);
-        }
-        if (since <= claimed && isUndisturbed(since, claimed)) {
-            longest = Math.max(longest, claimed - since);
-            if (claimed - since > longestMicros) {
-                problems.add(new Problem(
-                        Rule.STANDSTILL,
-                        delivery.event.id(),
-                        "nothing held '" + delivery.event.id() + "' back from " + since + " on, and it was claimed at "
-                                + claimed + ":\n    " + delivery.event));
-            }
-        }
+        long[] ahead = clock.ahead(message.stored, delivery.claimed);
+        return ahead[0] == ahead[1]
+                ? Math.max(Math.max(message.due, message.stored), free(message, delivery.claimed))
+                : NEVER;
     }
 
     /** When nothing of its group held a message back any more, as far as is known before a time. */

@@ -495,6 +495,9 @@ final class Experiment implements AutoCloseable {
                 verdict.exact(),
                 Math.round(100 * verdict.reached()),
                 verdict.longest().toMillis());
+        assertThat(verdict.reached())
+                .as("share of the rate that was reached while messages were ready")
+                .isGreaterThan(0.5);
         return report.with(verdict.problems());
     }
 
