@@ -65,12 +65,10 @@ class LostAnswerRedeliveryIT {
 
     /** Stores a message before Redis pauses. The first call, which connects, may take longer than the short timeout. */
     private void store(String id) {
-        await().until(() -> send(
-                                "redis-delay:orders?delay=1h&onDuplicate=replace",
-                                id,
-                                Map.of(RedisDelayConstants.SCHEDULE_ID, id))
-                        .getException()
-                == null);
+        await().until(() ->
+                send("redis-delay:orders?delay=1h&onDuplicate=replace", id, Map.of(RedisDelayConstants.SCHEDULE_ID, id))
+                                .getException()
+                        == null);
     }
 
     private long waiting() throws Exception {

@@ -306,7 +306,7 @@ final class PageStories {
             stage.send("redis-delay:webhooks?group=partner", "W-1");
             stage.send("redis-delay:webhooks?group=partner", "W-2");
             await().untilAsserted(
-                    () -> assertThat(stage.secondsToWait("webhooks")).isBetween(10.0, 30.0));
+                            () -> assertThat(stage.secondsToWait("webhooks")).isBetween(10.0, 30.0));
             stage.awaitMessages("webhooks", 2, 0);
         });
 

@@ -123,9 +123,9 @@ class DiagnosisTest {
         assertThat(texts(late, null, full, null))
                 .containsExactly(
                         "1 is overdue (the oldest for 60 s), although 2 consumers are there: they are busy (a on 2,"
-                            + " one without a name on 1), so messages wait for a free one. a has worked for the"
-                            + " longest time on o-2, due at 2023-11-14T22:10:20Z and leased since 2023-11-14T22:13:20Z"
-                            + " or earlier: more or faster consumers help");
+                                + " one without a name on 1), so messages wait for a free one. a has worked for the"
+                                + " longest time on o-2, due at 2023-11-14T22:10:20Z and leased since 2023-11-14T22:13:20Z"
+                                + " or earlier: more or faster consumers help");
         assertThat(texts(late, null, Leased.NOTHING, null))
                 .singleElement()
                 .asString()
@@ -162,8 +162,8 @@ class DiagnosisTest {
         assertThat(texts(stats(2, 12 * MINUTE - 1, 0, true, 103), seen, null, null))
                 .containsExactly(
                         "paused, and no consumer is there (the last consumer was notify@app-1, seen 119 min ago): 2"
-                            + " are due and wait for Resume (the oldest for 11 min), 7 more become due within the next"
-                            + " hour");
+                                + " are due and wait for Resume (the oldest for 11 min), 7 more become due within the next"
+                                + " hour");
     }
 
     @Test
