@@ -255,19 +255,25 @@ class ConsumersIT {
         await().until(() -> queue.admin().stats().get().leased() == 0);
     }
 
-    /** The lateness that one of a thousand messages exceeds, at 600 a second, where one of two consumers stands still now and then. */
+    /**
+     * By how much one of a thousand messages is later, at 600 a second, where one of two consumers stands still now and then, than
+     * where there is one that never does, at the same time: the machine may be busy.
+     */
     private Duration worstOfAThousand() throws Exception {
-        DelayQueue queue = client.queue(redis.uniqueQueue());
         int groups = 180;
         int each = 10;
+        DelayQueue queue = client.queue(redis.uniqueQueue());
+        DelayQueue beside = client.queue(redis.uniqueQueue());
         long first = System.currentTimeMillis() + 1_000;
         List<Submission<ScheduleResult>> scheduled = new ArrayList<>();
         for (int i = 0; i < groups * each; i++) {
             DueTime due = new DueTime(false, (first + i / each * 1_000L * each / 600) * 1_000);
             scheduled.add(queue.schedule(ScheduleRequest.of("m" + i, BODY, due)));
+            scheduled.add(beside.schedule(ScheduleRequest.of("m" + i, BODY, due)));
         }
         scheduled.forEach(sent -> sent.result().join());
         Queue<Duration> lateness = new ConcurrentLinkedQueue<>();
+        Queue<Duration> besides = new ConcurrentLinkedQueue<>();
         AtomicInteger begun = new AtomicInteger();
         DelayQueueConsumer standing = queue.consume(concurrent(1), executor, delivery -> {
             lateness.add(delivery.lateness());
@@ -276,20 +282,28 @@ class ConsumersIT {
             }
             delivery.settle(Settlement.ACKNOWLEDGE);
         });
+        DelayQueueConsumer never = beside.consume(concurrent(1), executor, taker(besides));
         // Quick work stays with whoever has it: first with the one that stands still.
         await().atMost(Duration.ofSeconds(30)).until(() -> begun.get() > 10);
-        DelayQueueConsumer other = queue.consume(concurrent(1), executor, delivery -> {
+        DelayQueueConsumer other = queue.consume(concurrent(1), executor, taker(lateness));
+        await().atMost(Duration.ofSeconds(30)).until(() -> lateness.size() + besides.size() == 2 * groups * each);
+        await().until(() -> queue.admin().stats().join().leased() == 0);
+        for (DelayQueueConsumer consumer : List.of(standing, never, other)) {
+            consumer.stop(true);
+        }
+        // On a busy machine the other one may take nearly all: then none stood still, and the round says nothing.
+        return begun.get() < 100 ? Duration.ofDays(1) : worst(lateness).minus(worst(besides));
+    }
+
+    private static DeliveryHandler taker(Queue<Duration> lateness) {
+        return delivery -> {
             lateness.add(delivery.lateness());
             delivery.settle(Settlement.ACKNOWLEDGE);
-        });
-        await().atMost(Duration.ofSeconds(30)).until(() -> lateness.size() == groups * each);
-        await().until(() -> queue.admin().stats().join().leased() == 0);
-        standing.stop(true);
-        other.stop(true);
-        // On a busy machine the other one may take nearly all: then none stood still, and the round says nothing.
-        return begun.get() < 100
-                ? Duration.ofDays(1)
-                : lateness.stream().sorted().toList().get(groups * each * 999 / 1000 - 1);
+        };
+    }
+
+    private static Duration worst(Queue<Duration> lateness) {
+        return lateness.stream().sorted().toList().get(lateness.size() * 999 / 1000 - 1);
     }
 
     @Test
@@ -297,7 +311,7 @@ class ConsumersIT {
         List<Duration> worst = new ArrayList<>();
         do {
             worst.add(worstOfAThousand());
-            // A busy machine may spoil a round.
+            // The machine may stall for one of the queues only.
         } while (worst.size() < 5 && worst.get(worst.size() - 1).toMillis() >= 300);
         assertThat(worst.get(worst.size() - 1)).as("of rounds: %s", worst).isLessThan(Duration.ofMillis(300));
     }
