@@ -33,6 +33,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RScoredSortedSet;
+import org.redisson.client.RedisException;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
 
@@ -521,6 +522,33 @@ class QueueConcurrencyIT extends ClockedQueueIT {
                             StringCodec.INSTANCE)
                     .readAllMap();
             assertThat(stored).containsEntry("concurrency", "1");
+        }
+    }
+
+    @Test
+    void should_claim_nothing_while_redis_refuses_its_limits_at_once() {
+        RedissonScriptExecutor real = new RedissonScriptExecutor(redis.client());
+        AtomicInteger claims = new AtomicInteger();
+        AtomicInteger refused = new AtomicInteger();
+        try (DelayQueueClient refusing =
+                ClientAccess.create(redis.client(), ClientOptions.DEFAULTS, (script, keys, arguments, attempt) -> {
+                    if (script == LuaScript.CHANGE) {
+                        refused.incrementAndGet();
+                        return CompletableFuture.failedFuture(new RedisException("NOPERM no permission"));
+                    }
+                    claims.addAndGet(script == LuaScript.CLAIM ? 1 : 0);
+                    return real.call(script, keys, arguments, attempt);
+                })) {
+            refusing.queue(redis.uniqueQueue())
+                    .consume(
+                            ConsumerOptions.DEFAULTS.withLimits(new QueueLimits(1, true, null, null, 1)),
+                            executor,
+                            new DeliveryHandler() {
+                                @Override
+                                public void handle(Delivery delivery) {}
+                            });
+            await().until(() -> refused.get() >= 3);
+            assertThat(claims).hasValue(0);
         }
     }
 

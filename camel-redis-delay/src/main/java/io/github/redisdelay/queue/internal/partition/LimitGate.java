@@ -43,7 +43,9 @@ final class LimitGate implements CallGate {
         if (set == null || set.isCompletedExceptionally()) {
             set = set();
         }
-        return bound && !set.isDone() ? set : partitions.gate().turn();
+        return bound && (!set.isDone() || set.isCompletedExceptionally())
+                ? set
+                : partitions.gate().turn();
     }
 
     private synchronized CompletableFuture<Void> set() {
