@@ -264,6 +264,27 @@ class GroupPauseIT extends ClockedQueueIT {
         return DelayQueueClient.create(redis.client(), ClientOptions.DEFAULTS);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"gates", "config"})
+    void should_deliver_a_failed_message_whose_pause_was_lost_with_a_key(String lost) {
+        scheduleMany(2, "g");
+        pause("g", 1);
+        setClock(now + SECOND);
+        get(claimOnly("g000").settle(RETRY));
+        get(queue.group("g").pause(MessageGroup.UNTIL_RESUMED));
+        assertThat(claimed(5).messages()).isEmpty();
+        redis.client().getKeys().delete(keys().key(lost));
+        List<String> all = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            all.addAll(take(5));
+        }
+        assertThat(all).containsExactly("g000", "g001");
+        for (String key : redis.client().getKeys().getKeysByPattern(keys().key("*s"))) {
+            assertThat(redis.client().getKeys().remainTimeToLive(key)).as(key).isPositive();
+        }
+        redis.client().getKeys().delete(keys().key("gates"), keys().key("opens"));
+    }
+
     @Test
     void should_not_answer_now_for_ever_when_what_waited_for_the_end_of_a_pause_is_gone() {
         scheduleMany(3, "g");

@@ -89,7 +89,8 @@ local function group_balance(group, most, checked, parked)
 end
 
 -- Mends what others have damaged, a bit with each call, after its first write: without the index all parked messages are delayed,
--- so that claims put them there again; and the groups of the first parked message and of any are brought into line.
+-- so that claims put them there again; the groups of the first parked message and of any are brought into line; and of the delayed
+-- messages the last one, and any, are due as their records say if they waited for a pause that was lost.
 local function group_mend()
   if redis.call('ZCARD', queue_delayed_set(11)) < redis.call('ZCARD', queue_delayed_set(10)) then
     redis.call('ZUNIONSTORE', key_delayed, 2, key_delayed, queue_delayed_set(10), 'AGGREGATE', 'MIN')
@@ -98,6 +99,11 @@ local function group_mend()
   local any, first = redis.call('ZRANDMEMBER', queue_delayed_set(11)), redis.call('ZRANGE', queue_delayed_set(10), 0, 0)[1]
   any, first = any and string.match(any, '^[^%z]+'), first and member_group(first)
   group_changed[any or ''], group_changed[first or ''] = any and GROUP_CHECKED, first and GROUP_CHECKED
+  for _, id in ipairs({ redis.call('ZRANDMEMBER', key_delayed) or nil, redis.call('ZRANGE', key_delayed, -1, -1)[1] }) do
+    local group = queue_priorities.limits and member_group(id)
+    local _ = group and gate_read(group)
+      or redis.call('ZADD', key_delayed, 'XX', 'LT', record_read(redis.call('HGET', key_state, id), math.huge, 0).due, id)
+  end
 end
 
 -- Brings all groups that were changed into line, and wakes a consumer if something is due earlier than before the call, which
