@@ -154,8 +154,9 @@ public final class DeliveryPolicy {
         }
         String message = messageOf(outcome);
         Duration delay = delay(delivery, own, outcome);
+        Duration pause = pause(delivery, outcome);
         if (own.retries().isLast(delivery.attempt())
-                || isBehindNextRun(delivery, delay.plus(pause(delivery, outcome)))) {
+                || isBehindNextRun(delivery, delay.compareTo(pause) > 0 ? delay : pause)) {
             String reason = outcome.failed() ? FailureRecord.FAILED : FailureRecord.RETRY_AFTER;
             return giveUp(delivery, routeId, outcome, message, reason);
         }

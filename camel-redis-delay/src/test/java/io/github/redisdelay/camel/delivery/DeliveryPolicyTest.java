@@ -108,6 +108,21 @@ class DeliveryPolicyTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"20, 30, false", "30, 20, false", "40, 30, true", "20, 40, true"})
+    void should_give_a_run_up_if_its_delay_or_the_pause_of_its_group_ends_after_the_next_one_is_due(
+            int delay, int pause, boolean givenUp) {
+        RecordingDelivery run = delivery(1);
+        run.group = "g";
+        run.nextRunMicros = 35_000_000;
+        DeliveryPolicy policy = policy("all");
+        RouteOutcome outcome = new RouteOutcome(
+                true, null, Duration.ofSeconds(delay), Duration.ofSeconds(pause), null, null, false, false);
+        Settlement how = policy.decide(run, policy.admit(run, "route").terms(), "route", outcome)
+                .settlement();
+        assertThat(how instanceof Settlement.DeadLetter).isEqualTo(givenUp);
+    }
+
+    @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             all             | 1 | 0 | readable   | begin
             all             | 3 | 2 | readable   | begin

@@ -24,6 +24,8 @@ public final class RecordingDelivery implements Delivery {
     public byte[] lastFailure = {};
     public byte[] body = Envelope.of("x").encode();
     public String id = "order-1";
+    public String group;
+    public long nextRunMicros = Long.MAX_VALUE;
     public int lostLeases;
     public long firstDueMicros;
     public long claimedMicros;
@@ -110,6 +112,16 @@ public final class RecordingDelivery implements Delivery {
     @Override
     public int priority() {
         return 0;
+    }
+
+    @Override
+    public String group() {
+        return group;
+    }
+
+    @Override
+    public long nextRunMicros() {
+        return nextRunMicros;
     }
 
     @Override
