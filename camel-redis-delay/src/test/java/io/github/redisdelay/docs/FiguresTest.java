@@ -45,7 +45,7 @@ class FiguresTest {
             docs/operating.md ; promoted after # s ; a node dies ; promoted after ; queue layer
             docs/operating.md ; lasted # s for ; a node dies ; the killed node is a replica after ; queue layer
             docs/operating.md ; gaps of at most # s ; a node dies ; longest time without a delivery of the others ; queue layer
-            docs/operating.md ; acknowledged to a producer: # with ; a node dies ; with waitForReplicas=1: acknowledged ; queue layer
+            docs/operating.md ; confirmed message was lost: # with ; a node dies ; with waitForReplicas=1: acknowledged ; queue layer
             docs/operating.md ; lost # of 160 000 ; a node dies on a busy machine ; without: acknowledged and lost ; queue layer
             docs/operating.md ; replicas [|] # bytes for both ; a node dies on a busy machine ; to a replica of the other nodes ; queue layer
             docs/monitoring.md ; takes # ns without a registry ; Delivery.plain ; time ; queue layer
