@@ -155,6 +155,36 @@ final class Actions {
                                         + " due can be delivered now."));
     }
 
+    /** Pauses a group. Redis only says whether it was paused before, and a pause may have become longer: so the group is read, too. */
+    ActionResult pause(ObservedQueue queue, String group, DueTime until) {
+        long before = pausedUntil(queue, group);
+        done(queue, null, asked -> asked.group(group).pause(until));
+        long after = pausedUntil(queue, group);
+        if (after == 0) {
+            return new ActionResult("nothing", "Group " + shown(group) + " is not paused: that time is over.");
+        }
+        String end = Times.pause(after);
+        return after == before
+                ? new ActionResult(
+                        "nothing",
+                        "Group " + shown(group) + " was " + end
+                                + " already. A pause never shortens another one: resume the group first.")
+                : new ActionResult(
+                        "done",
+                        "Group " + shown(group) + " is " + end
+                                + " for all consumers everywhere. Its leased messages go on.");
+    }
+
+    ActionResult resume(ObservedQueue queue, String group) {
+        return done(queue, null, asked -> asked.group(group).resume())
+                ? new ActionResult("done", "The pause of group " + shown(group) + " has ended.")
+                : new ActionResult("nothing", "Group " + shown(group) + " was not paused.");
+    }
+
+    private static long pausedUntil(ObservedQueue queue, String group) {
+        return Answers.of(queue.ask(asked -> asked.group(group).info())).pausedUntilMicros();
+    }
+
     /** Makes a change, waits for its outcome, and lets everybody see the queue anew. */
     private static <T> T done(ObservedQueue queue, String group, Function<DelayQueue, Submission<T>> change) {
         CompletableFuture<T> asked =

@@ -7,6 +7,7 @@ import io.github.redisdelay.console.ConsoleOptions;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.ScheduleRequest;
@@ -322,6 +323,22 @@ public final class ConsoleApi implements AutoCloseable {
     /** Purges a dead letter. */
     public ActionResult purge(String queue, String deadLetterId, String group) {
         return actions.purge(directory.queue(queue), checked(deadLetterId), group(group));
+    }
+
+    /**
+     * Pauses a group until a time.
+     *
+     * @param to the time; null for one from now on
+     * @param inMicros in how many microseconds; null for a time. If both are null, until the group is resumed
+     */
+    public ActionResult pauseGroup(String queue, String group, Instant to, Long inMicros) {
+        DueTime until = to == null && inMicros == null ? MessageGroup.UNTIL_RESUMED : moved(to, inMicros);
+        return actions.pause(directory.queue(queue), group(group), until);
+    }
+
+    /** Ends the pause of a group. */
+    public ActionResult resumeGroup(String queue, String group) {
+        return actions.resume(directory.queue(queue), group(group));
     }
 
     public ActionResult pause(String queue) {

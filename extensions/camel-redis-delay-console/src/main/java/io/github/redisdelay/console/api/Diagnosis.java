@@ -153,12 +153,13 @@ final class Diagnosis {
         String named = groups.stream()
                 .filter(group -> group.parked() > 0)
                 .limit(NAMED)
-                .map(group -> ShownId.of(group.name()) + " with " + group.parked())
+                .map(group -> ShownId.of(group.name()) + " with " + group.parked()
+                        + (group.pausedUntilMicros() == 0 ? "" : " (" + Times.pause(group.pausedUntilMicros()) + ")"))
                 .collect(Collectors.joining(", "));
         return new Finding(
                 stats.oldestParkedMicros() < HELD_BACK_MICROS ? "info" : "warning",
                 parked + " (the oldest for " + Times.words(stats.oldestParkedMicros())
-                        + "): those of their groups before them are not finished, or a limit delays them"
+                        + "): those of their groups before them are not finished, or a limit or a pause delays them"
                         + (named.isEmpty() ? "" : ". Most are of " + named)
                         + (groups.size() > NAMED ? ", …" : ""));
     }

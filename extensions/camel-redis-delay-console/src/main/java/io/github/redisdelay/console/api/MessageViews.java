@@ -144,8 +144,28 @@ final class MessageViews {
         }
     }
 
-    /** A page of messages. */
-    public record Page(Instant time, List<Message> messages, String next) {}
+    /**
+     * A page of messages.
+     *
+     * @param group the group whose messages they are; null for those in a state
+     */
+    public record Page(Instant time, List<Message> messages, String next, GroupRow group) {}
+
+    /**
+     * A group.
+     *
+     * @param pausedUntil null if it is not paused; in the year 2255 if it is paused until it is resumed
+     */
+    public record GroupRow(String name, long parked, long messages, Instant pausedUntil) {
+
+        static GroupRow of(GroupInfo group) {
+            return new GroupRow(
+                    group.name(),
+                    group.parked(),
+                    group.messages(),
+                    group.pausedUntilMicros() == 0 ? null : Times.of(group.pausedUntilMicros()));
+        }
+    }
 
     /** A message in full, and its dead letters, the newest first. */
     public record Found(Instant time, List<FlattenedJson> messages, List<String> deadLetters, GroupView group) {}
@@ -157,8 +177,10 @@ final class MessageViews {
      * @param places how many of its messages have a place; of a group with parked ones, the limit of the queue's groups
      * @param before how many messages of it are before this one; null if they are more than {@value QueueAdmin#MAX_PAGE}
      * @param first the first message of it
+     * @param pausedUntil as of {@link GroupRow}
      */
-    public record GroupView(String name, long messages, long parked, long places, Integer before, Message first) {}
+    public record GroupView(
+            String name, long messages, long parked, long places, Integer before, Message first, Instant pausedUntil) {}
 
     MessageViews(ContentView contents) {
         this.contents = contents;
@@ -173,7 +195,7 @@ final class MessageViews {
                         dead ? MessageState.DELAYED : MessageState.valueOf(state.toUpperCase(Locale.ROOT)),
                         start,
                         limit));
-        return page(queue, asked, dead);
+        return page(queue, asked, dead, null);
     }
 
     /** The message with this id in any state; of its dead letters, or if this is the id of one, the newest. */
@@ -214,17 +236,19 @@ final class MessageViews {
                 figures.parked(),
                 figures.messages() - figures.parked(),
                 before < 0 ? null : before,
-                first.isEmpty() ? null : Message.of(queue, first.get(0), false, time));
+                first.isEmpty() ? null : Message.of(queue, first.get(0), false, time),
+                GroupRow.of(figures).pausedUntil());
     }
 
     /** A page of the messages of a group, those with a place first. */
     Page page(ObservedQueue queue, String group, String cursor, int limit) {
         CompletableFuture<MessagePage> asked =
                 queue.ask(asking -> asking.group(group).list(cursor, limit));
-        return page(queue, asked, false);
+        GroupInfo figures = Answers.of(queue.ask(asking -> asking.group(group).info()));
+        return page(queue, asked, false, GroupRow.of(figures));
     }
 
-    private static Page page(ObservedQueue queue, CompletableFuture<MessagePage> asked, boolean dead) {
+    private static Page page(ObservedQueue queue, CompletableFuture<MessagePage> asked, boolean dead, GroupRow group) {
         long time = Answers.of(queue.figures()).timeMicros();
         MessagePage page = Answers.of(asked);
         return new Page(
@@ -232,7 +256,8 @@ final class MessageViews {
                 page.messages().stream()
                         .map(info -> Message.of(queue, info, dead, time))
                         .toList(),
-                page.next());
+                page.next(),
+                group);
     }
 
     /** The stored content of a message, or of the newest of its dead letters. */

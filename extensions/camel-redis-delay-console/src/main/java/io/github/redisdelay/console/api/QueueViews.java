@@ -105,7 +105,7 @@ final class QueueViews {
     public record Details(
             Instant time,
             Instant lastDue,
-            List<GroupInfo> groups,
+            List<MessageViews.GroupRow> groups,
             List<Consumer> consumerList,
             History.Samples history) {}
 
@@ -228,11 +228,17 @@ final class QueueViews {
                 new Details(
                         Times.of(stats.timeMicros()),
                         stats.lastDueMicros() == 0 ? null : Times.of(stats.lastDueMicros()),
-                        stats.parked() == 0 ? List.of() : Answers.now(queue.groups()),
+                        groups(stats.parked() == 0 ? null : Answers.now(queue.groups())),
                         consumers(
                                 Optional.ofNullable(Answers.now(consumers)).orElse(List.of()),
                                 Optional.ofNullable(Answers.now(leased)).orElse(Leased.NOTHING)),
                         queue.history().samples()));
+    }
+
+    private static List<MessageViews.GroupRow> groups(List<GroupInfo> groups) {
+        return groups == null
+                ? List.of()
+                : groups.stream().map(MessageViews.GroupRow::of).toList();
     }
 
     private static boolean isBlank(QueueStats stats) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.console.api;
 
+import io.github.redisdelay.queue.DueTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -17,6 +18,11 @@ final class Times {
     /** A time as text, in seconds: for people. */
     static String text(Instant time) {
         return time.truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    /** The pause of a group, such as {@code paused until 2026-11-22T14:00:00Z}. */
+    static String pause(long untilMicros) {
+        return "paused until " + (untilMicros == DueTime.MAX_MICROS ? "it is resumed" : text(of(untilMicros)));
     }
 
     static long micros(Instant time) {

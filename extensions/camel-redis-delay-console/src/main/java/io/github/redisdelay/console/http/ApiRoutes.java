@@ -52,13 +52,12 @@ final class ApiRoutes {
                 post("api/reschedule", Rule.may(ConsoleAction.RESCHEDULE), call -> reschedule(api, call)),
                 post("api/redrive", REDRIVE, call -> redrive(api, call)),
                 post("api/purge", PURGE, call -> purge(api, call)),
-                post("api/pause", Rule.may(ConsoleAction.PAUSE), call -> {
-                    call.only("queue");
-                    return api.pause(call.text("queue"));
-                }),
+                post("api/pause", Rule.may(ConsoleAction.PAUSE), call -> pause(api, call)),
                 post("api/resume", Rule.may(ConsoleAction.RESUME), call -> {
-                    call.only("queue");
-                    return api.resume(call.text("queue"));
+                    call.only("queue", "group");
+                    return call.optional("group").isPresent()
+                            ? api.resumeGroup(call.text("queue"), group(call))
+                            : api.resume(call.text("queue"));
                 }),
                 post("api/cancelAll", Rule.may(ConsoleAction.CANCEL_ALL), call -> {
                     call.only("queue", "group", "confirm", "schedules");
@@ -113,6 +112,19 @@ final class ApiRoutes {
         call.only("queue", "id", "group", "state", "due", "to", "inMicros");
         return api.reschedule(
                 call.text("queue"), call.text("id"), group(call), call.text("state"), due(call), to, inMicros);
+    }
+
+    private static Object pause(ConsoleApi api, Call call) {
+        if (call.optional("group").isPresent()) {
+            call.only("queue", "group", "to", "inMicros");
+            return api.pauseGroup(
+                    call.text("queue"),
+                    group(call),
+                    call.time("to").orElse(null),
+                    call.number("inMicros").orElse(null));
+        }
+        call.only("queue");
+        return api.pause(call.text("queue"));
     }
 
     private static Object messages(ConsoleApi api, Call call) {

@@ -81,61 +81,32 @@ export class Actions {
         }, times.time);
     }
 
-    /** The fields of a question for a new due time, and what they say. */
-    times() {
-        const { date } = wall(now() + 86400000), options = [['600', 'in 10 min'], ['3600', 'in 1 h'], ['tomorrow', 'tomorrow 09:00'],
-            ['time', 'date and time']];
-        let chosen = '600', text = field(now() + 86400000);
+    /**
+     * The fields of a question for a new due time, and what they say.
+     *
+     * @param open the word for no time, which is chosen at first; null if there has to be one
+     */
+    times(label = 'New time', past = 'it becomes due at once', open = null) {
+        const { date } = wall(now() + 86400000), options = [...open ? [['open', open]] : [], ['600', 'in 10 min'], ['3600', 'in 1 h'],
+            ['tomorrow', 'tomorrow 09:00'], ['time', 'date and time']];
+        let chosen = options[0][0], text = field(now() + 86400000);
         const target = () => chosen === 'tomorrow' ? read(date + 'T09:00') : read(text);
         return {
             fields: again => h('div', { class: 'move' },
-                choice('New time', options, chosen, value => { chosen = value; again(); }),
+                choice(label, options, chosen, value => { chosen = value; again(); }),
                 chosen !== 'time' ? null : h('label', {}, 'Date and time (' + zoneName() + ')',
                     h('input', { type: 'datetime-local', step: '1', name: 'to', value: text,
                     on: { input: event => { text = event.target.value; again(); } } })),
-                /\d/.test(chosen) ? null : h('p', { class: 'quiet' }, target() ? ['That is ', at(isoOf(target()), { date: 'always', digits: 0 }),
-                    ', ', distance(isoOf(target())), target() < now() ? ': it becomes due at once.' : '.'] : 'Write it as 2026-11-22 14:00:00.')),
-            ready: () => /\d/.test(chosen) || target() !== null,
-            time: () => /\d/.test(chosen) ? { inMicros: Number(chosen) * 1000000 } : { to: isoOf(target()) }
+                /\d|open/.test(chosen) ? null : h('p', { class: 'quiet' }, target() ? ['That is ', at(isoOf(target()), { date: 'always', digits: 0 }),
+                    ', ', distance(isoOf(target())), target() < now() ? `: ${past}.` : '.'] : 'Write it as 2026-11-22 14:00:00.')),
+            ready: () => /\d|open/.test(chosen) || target() !== null,
+            time: () => chosen === 'open' ? {} : /\d/.test(chosen) ? { inMicros: Number(chosen) * 1000000 } : { to: isoOf(target()) }
         };
-    }
-
-    promoteGroup(queue, group) {
-        this.run({
-            title: ['Deliver the group ', name(group), ' now?'], verb: 'Deliver now',
-            text: () => h('p', {}, 'All messages of the group become due now. As many are delivered at a time as its limit says.',
-                ' Recurring schedules stay.')
-        }, 'promote', () => ({ queue, group }));
-    }
-
-    moveGroup(queue, group) {
-        const times = this.times();
-        this.run({
-            title: ['Move the group ', name(group), '?'], verb: 'Move the messages', ...times,
-            text: () => h('p', {}, 'All messages of the group that are not leased become due at the new time. Recurring schedules stay.')
-        }, 'reschedule', () => ({ queue, group, ...times.time() }));
-    }
-
-    cancelGroup(queue, group) {
-        let schedules = false;
-        this.run({
-            title: ['Cancel all messages of the group ', name(group), '?'], verb: 'Cancel them all', danger: true, type: group,
-            text: () => h('p', {}, 'All messages of the group are removed with their bodies, leased ones included: their work goes on,',
-                ' and they do not come again. Dead letters stay.'),
-            fields: again => this.schedules(schedules, value => { schedules = value; again(); })
-        }, 'cancelAll', () => ({ queue, group, confirm: group, schedules }));
     }
 
     schedules(end, choose) {
         return choice('Recurring schedules', [['stay', 'recurring schedules stay'], ['end', 'end them, too']],
             end ? 'end' : 'stay', value => choose(value === 'end'));
-    }
-
-    /** The buttons for all messages of a group, as far as the rights go. */
-    groupButtons(queue, rights, group) {
-        return [['promote', 'Deliver now …', () => this.promoteGroup(queue, group)], ['reschedule', 'Move …', () => this.moveGroup(queue, group)],
-            ['cancelAll', 'Cancel all …', () => this.cancelGroup(queue, group)]].filter(([right]) => rights.includes(right))
-            .map(([right, text, run]) => button(text, run, { key: right, 'data-group': right, class: right === 'cancelAll' ? 'danger' : null }));
     }
 
     redrive(queue, m) {

@@ -2,8 +2,9 @@
 
 import { get } from './api.js';
 import { h, memo, name } from './dom.js';
+import { groupButtons } from './group.js';
 import { at, distance, field, isoOf, millis, now, read, zoneName } from './time.js';
-import { button, choice, count, groupLink, messageBadge, messageLink, queueLink, reasonWord, shortClass } from './words.js';
+import { button, choice, count, groupLink, messageBadge, messageLink, pauseEnd, queueLink, reasonWord, shortClass } from './words.js';
 
 const SIZE = 25;
 const COLUMNS = {
@@ -31,13 +32,13 @@ export class MessageList {
     }
 
     async load() {
-        if (this.cursor && this.page?.cursor === this.cursor) return;
+        if (this.cursor && !this.group && this.page?.cursor === this.cursor) return;
         const asked = ++this.asked, { queue, state, cursor, group } = this;
         const how = cursor ? { cursor } : this.from ? { at: this.from } : this.newest ? { newest: true } : {};
         const answer = await get('messages', group ? { queue, group, cursor, limit: SIZE } : { queue, state, ...how, limit: SIZE });
         if (asked !== this.asked) return;
         const messages = this.to ? answer.messages.filter(m => m.due < this.to) : answer.messages;
-        this.page = { messages, cursor, next: messages.length < answer.messages.length ? null : answer.next };
+        this.page = { messages, cursor, group: answer.group, next: messages.length < answer.messages.length ? null : answer.next };
     }
 
     turn(cursor, before) {
@@ -60,10 +61,13 @@ export class MessageList {
     view(q, actions, states) {
         const figures = { delayed: q.delayed, parked: q.parked, leased: q.leased, dead: q.dead }, { page } = this;
         if (this.group) {
+            const paused = page?.group.pausedUntil;
             return h('section', { class: 'card', id: 'messages', 'aria-labelledby': 'messages-title' },
                 h('div', { class: 'bar-line' }, h('h2', { id: 'messages-title', tabindex: '-1' }, 'Group ', name(this.group)),
                     queueLink(this.queue, { 'data-filter': 'clear' }, 'Show all'),
-                    h('div', { class: 'buttons' }, actions ? actions.groupButtons(this.queue, q.actions, this.group) : null)),
+                    h('div', { class: 'buttons' }, actions && page ? groupButtons(actions, this.queue, q.actions, this.group, paused) : null)),
+                paused ? h('p', { class: 'remark warning', id: 'paused' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '‖'),
+                    h('span', {}, 'The group is paused until ', pauseEnd(paused), '.')) : null,
                 !page ? h('p', { class: 'quiet' }, 'Reading …') : page.messages.length
                     ? this.table(page, q, actions) : h('p', { class: 'quiet', 'data-empty': '' }, 'The group has no message.'),
                 this.pages(page));
@@ -95,7 +99,7 @@ export class MessageList {
         return page && (page.next || this.before.length) ? h('nav', { class: 'pages', 'aria-label': 'Pages' },
                 button('‹ Back', () => this.turn(this.before.at(-1), this.before.slice(0, -1)),
                     { disabled: !this.before.length, 'data-page': 'back' }),
-                h('span', { class: 'quiet' }, 'Page ' + (this.before.length + 1) + (this.before.length ? ' (stands still)' : '')),
+                h('span', { class: 'quiet' }, 'Page ' + (this.before.length + 1) + (this.before.length && !this.group ? ' (stands still)' : '')),
                 button('More ›', () => this.turn(page.next, [...this.before, this.cursor]), { disabled: !page.next, 'data-page': 'next' })) : null;
     }
 

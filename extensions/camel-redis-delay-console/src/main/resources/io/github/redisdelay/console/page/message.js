@@ -4,7 +4,7 @@ import { bodyAddress, get } from './api.js';
 import { pretty, dump } from './body.js';
 import { h, memo, name } from './dom.js';
 import { at, distance, millis, now, span } from './time.js';
-import { badge, choice, count, finding, groupLink, isOfDead, many, messageBadge, messageLink, path, reasonWord, remark,
+import { badge, choice, count, finding, groupLink, isOfDead, many, messageBadge, messageLink, path, pauseEnd, reasonWord, remark,
     stateWord } from './words.js';
 
 /** A message that is late by less is on its way to a consumer. */
@@ -72,7 +72,8 @@ export class Message {
 
     /** Why a message waits that could be delivered, or will not be when it is due: what is known of its queue. */
     why(m, late) {
-        if (m.parked) {
+        const paused = this.data.group?.pausedUntil;
+        if (m.parked || millis(paused) > Math.max(millis(m.due), now())) {
             return h('section', { class: 'card remarks', 'aria-label': 'Why it waits' }, h('ul', { id: 'remarks' }, this.parked(m)));
         }
         if (m.schedule && !this.q.consumers) {
@@ -91,11 +92,15 @@ export class Message {
                     : 'No consumer is there.')));
     }
 
-    /** Which place a message has in its group, what the limit is, and which message is the first. */
+    /** Until when the group of a message is paused; or its place there, what the limit is, and which message is the first. */
     parked(m) {
         const { group } = this.data;
         if (!group) return remark('info', 'Others of its group ', name(m.group), ' come first: it is delivered when they are finished.');
         const { first, before, places } = group;
+        if (group.pausedUntil) {
+            return remark('warning', 'Its group ', groupLink(this.queue, group.name), ' is paused until ', pauseEnd(group.pausedUntil),
+                ': none of its ', many(group.messages, 'message', 'messages'), ' is delivered before.');
+        }
         return [remark('info', 'Its group ', groupLink(this.queue, group.name), ' has parked it: ', before === null ? 'more than 256' : count(before),
             ' of its ', many(group.messages, 'message', 'messages'), ' come first, and ', many(places, 'is', 'are'),
             ' delivered at a time (groupConcurrency).'),

@@ -2,7 +2,7 @@
 
 import { h, name } from './dom.js';
 import { query } from './api.js';
-import { timed } from './time.js';
+import { at, distance, timed } from './time.js';
 
 const STATES = {
     late: ['▲', 'late', 'Messages are overdue'],
@@ -24,6 +24,9 @@ export const stateOf = q => q.state === 'empty' && q.dead ? 'dead' : q.state;
 export const queueStates = Object.keys(STATES);
 export const stateWord = state => (STATES[state] || ['', state])[1];
 export const reasonWord = reason => REASONS[reason] || reason || 'no cause is recorded';
+
+/** The end of a group's pause; one until it is resumed has a time in the year 2255. */
+export const pauseEnd = iso => iso.startsWith('2255') ? 'it is resumed' : [at(iso, { digits: 0 }), ', ', distance(iso)];
 
 /** A number in groups of three with narrow spaces, as every reader understands it. */
 export const count = n => n === null || n === undefined ? '–' : String(n).replace(/\B(?=(\d{3})+$)/g, '\u202f');

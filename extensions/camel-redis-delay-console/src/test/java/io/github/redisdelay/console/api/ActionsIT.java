@@ -20,6 +20,7 @@ import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -200,6 +201,40 @@ class ActionsIT extends ApiIT {
     }
 
     @Test
+    void should_pause_and_resume_a_group_of_a_queue_with_partitions() {
+        DelayQueue wide = client.queue("wide", 4);
+        get(wide.schedule(message("g1", IN_AN_HOUR, "x", Map.of()).withGroup("acme")));
+        Instant soon = Instant.now().plus(Duration.ofHours(1)).truncatedTo(ChronoUnit.SECONDS);
+        assertThat(api.pauseGroup("wide", "acme", soon, null))
+                .isEqualTo(new ActionResult(
+                        "done",
+                        "Group acme is paused until " + soon
+                                + " for all consumers everywhere. Its leased messages go on."));
+        assertThat(api.messages("wide", "acme", null, null).group())
+                .isEqualTo(new MessageViews.GroupRow("acme", 1, 1, soon));
+        assertThat(api.message("wide", "g1", "acme").group().pausedUntil()).isEqualTo(soon);
+        assertThat(api.pauseGroup("wide", "acme", null, 60_000_000L))
+                .isEqualTo(new ActionResult(
+                        "nothing",
+                        "Group acme was paused until " + soon
+                                + " already. A pause never shortens another one: resume the group first."));
+        ActionResult longer = api.pauseGroup("wide", "acme", null, null);
+        assertThat(longer.outcome()).isEqualTo("done");
+        assertThat(longer.text()).startsWith("Group acme is paused until it is resumed for all");
+        assertThat(api.resumeGroup("wide", "acme"))
+                .isEqualTo(new ActionResult("done", "The pause of group acme has ended."));
+        assertThat(api.resumeGroup("wide", "acme"))
+                .isEqualTo(new ActionResult("nothing", "Group acme was not paused."));
+        assertThat(api.messages("wide", "acme", null, null).group().pausedUntil())
+                .isNull();
+        assertThat(api.pauseGroup("wide", "acme", Instant.EPOCH, null))
+                .isEqualTo(new ActionResult("nothing", "Group acme is not paused: that time is over."));
+        assertThatThrownBy(() -> api.pauseGroup("wide", "", null, null))
+                .hasMessageContaining("'group': group '' has 0 bytes");
+        assertThatThrownBy(() -> api.pauseGroup("wide", "acme", soon, 1L)).hasMessageContaining("'to' and 'inMicros'");
+    }
+
+    @Test
     void should_show_and_change_one_group_of_a_queue_with_partitions() {
         DelayQueue wide = client.queue("wide", 4);
         for (int i = 0; i < 5; i++) {
@@ -213,7 +248,7 @@ class ActionsIT extends ApiIT {
         assertThat(third.group())
                 .usingRecursiveComparison()
                 .ignoringFields("first")
-                .isEqualTo(new MessageViews.GroupView("acme", 5, 4, 1, 2, null));
+                .isEqualTo(new MessageViews.GroupView("acme", 5, 4, 1, 2, null, null));
         assertThat(api.body("wide", "g2", "acme")).isNotEmpty();
         long found = Stream.of("g0", "g1", "g2", "g3", "g4")
                 .filter(id -> wide.get(id).join().isPresent())

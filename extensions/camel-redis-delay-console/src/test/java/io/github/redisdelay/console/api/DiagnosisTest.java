@@ -4,6 +4,7 @@ package io.github.redisdelay.console.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.ConsumerInfo;
+import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
@@ -64,8 +65,8 @@ class DiagnosisTest {
     void should_say_which_groups_hold_messages_back() {
         List<GroupInfo> groups = List.of(
                 new GroupInfo("acme", 9, 10, 0),
-                new GroupInfo("b", 2, 3, 0),
-                new GroupInfo("c", 1, 2, 0),
+                new GroupInfo("b", 2, 3, NOW),
+                new GroupInfo("c", 1, 2, DueTime.MAX_MICROS),
                 new GroupInfo("d", 1, 2, 0));
         StatsBuilder held =
                 new StatsBuilder().consumers(1).delayed(20).stored(20).parked(13);
@@ -74,8 +75,9 @@ class DiagnosisTest {
                 .containsExactly(new Diagnosis.Finding(
                         "info",
                         "13 due messages are parked (the oldest for 9 min): those of their groups before them"
-                                + " are not finished, or a limit delays them. Most are of acme with 9, b with 2, c"
-                                + " with 1, …"));
+                                + " are not finished, or a limit or a pause delays them. Most are of acme with 9, b"
+                                + " with 2 (paused until 2023-11-14T22:13:20Z), c with 1 (paused until it is"
+                                + " resumed), …"));
         assertThat(Diagnosis.of(new Diagnosis.Facts(
                         held.parked(1).oldestParkedMicros(11 * MINUTE).build(),
                         0L,
@@ -88,7 +90,7 @@ class DiagnosisTest {
                 .containsExactly(new Diagnosis.Finding(
                         "warning",
                         "1 due message is parked (the oldest for 11 min): those of their groups before them"
-                                + " are not finished, or a limit delays them"));
+                                + " are not finished, or a limit or a pause delays them"));
     }
 
     private static MessageInfo leased(String id, String consumer, int attempt, long due) {

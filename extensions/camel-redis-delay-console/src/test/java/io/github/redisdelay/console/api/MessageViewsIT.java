@@ -13,7 +13,6 @@ import io.github.redisdelay.console.MessageRedactor.Content;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
-import io.github.redisdelay.queue.GroupInfo;
 import io.github.redisdelay.queue.Schedule;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.envelope.Envelope;
@@ -105,7 +104,8 @@ class MessageViewsIT extends ApiIT {
         assertThat((QueueViews.Row) shown.first())
                 .extracting(QueueViews.Row::overdue, QueueViews.Row::parked)
                 .containsExactly(1L, 1L);
-        assertThat(((QueueViews.Details) shown.second()).groups()).containsExactly(new GroupInfo("acme", 1, 2, 0));
+        assertThat(((QueueViews.Details) shown.second()).groups())
+                .containsExactly(new MessageViews.GroupRow("acme", 1, 2, null));
     }
 
     @Test

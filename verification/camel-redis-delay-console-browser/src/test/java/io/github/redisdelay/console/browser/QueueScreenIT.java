@@ -114,7 +114,7 @@ class QueueScreenIT extends PageIT {
     }
 
     @Test
-    void should_lead_from_the_groups_to_a_parked_message_and_cancel_its_group() {
+    void should_lead_from_the_groups_to_a_parked_message_and_pause_and_cancel_its_group() {
         planted.wait(
                 "orders", 3, i -> Planted.message("g" + i, new DueTime(false, i + 1L), "body", "text/plain", Map.of())
                         .withGroup("acme & sons"));
@@ -129,6 +129,16 @@ class QueueScreenIT extends PageIT {
         browser.see("#remarks", "2 of its 3 messages come first, and 1 is delivered at a time");
         browser.see("#remarks", "The first one is g0");
         browser.click("[data-figure=group] a");
+        browser.click("[data-group=pause]");
+        browser.click("dialog [data-choice='3600']");
+        browser.click("dialog [data-dialog=go]");
+        browser.see("#paused", "The group is paused until ");
+        browser.click("#messages tr[data-id=g2] a");
+        browser.see("#remarks", "Its group acme & sons is paused until ");
+        browser.click("[data-figure=group] a");
+        browser.click("[data-group=resume]");
+        browser.click("dialog [data-dialog=go]");
+        browser.seeNo("#paused");
         browser.click("[data-group=cancelAll]");
         browser.click("dialog input[name=confirm]");
         browser.type("acme & sons");
