@@ -52,6 +52,7 @@ record Block(String page, int line, String language, String code) {
             "docs/migration.md",
             "docs/operating.md",
             "docs/queue-layer.md",
+            "docs/rates.md",
             "docs/recipes.md",
             "docs/recurring.md",
             "docs/replicas.md",

@@ -7,6 +7,9 @@ import static org.awaitility.Awaitility.await;
 import io.github.redisdelay.docs.PageCode.Invoice;
 import java.net.ConnectException;
 import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -298,7 +301,7 @@ final class PageStories {
             stage.awaitMessages("notifications", 1, 1);
         });
 
-        story("CamelRedisDelayPauseGroup", stage -> {
+        story("CamelRedisDelayPauseGroup constant(\"30s\")", stage -> {
             stage.bindProducer("https", exchange -> {
                 throw new HttpOperationFailedException("https://partner.example/notify", 429, "", null, Map.of(), "");
             });
@@ -308,6 +311,29 @@ final class PageStories {
             await().untilAsserted(
                             () -> assertThat(stage.secondsToWait("webhooks")).isBetween(10.0, 30.0));
             stage.awaitMessages("webhooks", 2, 0);
+        });
+
+        story("CamelRedisDelayPauseGroup method(\"retryAfter\"", stage -> {
+            String date = DateTimeFormatter.RFC_1123_DATE_TIME.format(
+                    ZonedDateTime.now(ZoneOffset.UTC).plusMinutes(10));
+            Map<String, Map<String, String>> answers = Map.of(
+                    "seconds.example", Map.of("Retry-After", "120"),
+                    "date.example", Map.of("Retry-After", date),
+                    "silent.example", Map.of());
+            stage.bind("retryAfter", new RetryAfter());
+            stage.bindProducer("https", exchange -> {
+                String host = exchange.getMessage().getHeader("host", String.class);
+                throw new HttpOperationFailedException("https://" + host, 429, "", null, answers.get(host), "");
+            });
+            stage.start();
+            for (String host : answers.keySet()) {
+                stage.send("direct:webhook", "W", Map.of("host", host, "url", "https://" + host + "/hook"));
+            }
+            assertPause(stage, "seconds.example", 120);
+            assertPause(stage, "date.example", 600);
+            assertPause(stage, "silent.example", 30);
+            assertThat(new RetryAfter().of("Sun, 06 Nov 1994 08:49:37 GMT")).isEqualTo(Duration.ofSeconds(1));
+            assertThat(new RetryAfter().of("86400")).isEqualTo(Duration.ofHours(1));
         });
 
         story("bean:payments?method=lookUp", stage -> {
@@ -467,6 +493,17 @@ final class PageStories {
                         .routeId("failing")
                         .throwException(new ConnectException("partner is away"));
             }
+        });
+    }
+
+    /** Waits until a group is paused for so long, of which up to 20 s may be over. */
+    private static void assertPause(Stage stage, String group, int seconds) {
+        await().untilAsserted(() -> {
+            long until =
+                    stage.outside.queue("webhooks").group(group).info().join().pausedUntilMicros();
+            assertThat(until / 1_000 - System.currentTimeMillis())
+                    .as(group)
+                    .isBetween((seconds - 20) * 1_000L, seconds * 1_000L);
         });
     }
 
