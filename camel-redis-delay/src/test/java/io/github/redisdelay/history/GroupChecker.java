@@ -458,7 +458,9 @@ public final class GroupChecker {
             long before = all.stream()
                     .filter(other -> other.claimed < at && endedBy(other) > at - HistoryChecker.REPEAT_MICROS)
                     .count();
-            if (given.size() < terms.slots - before && earliestClaim(delivery) == at) {
+            // One that has lost two leases may be given alone, with room for more.
+            boolean alone = given.size() == 1 && delivery.event.attempt() > 2;
+            if (!alone && given.size() < terms.slots - before && earliestClaim(delivery) == at) {
                 looked++;
                 groups.values().forEach(group -> checkUnderWay(group, at));
             }

@@ -281,6 +281,15 @@ class GroupCheckerTest {
     }
 
     @Test
+    void should_ask_no_claim_that_gave_a_message_alone() {
+        scheduled(1, "a", 10);
+        scheduled(2, "x", "h", 11);
+        delivered(12, "c", "x", 3, 11);
+        delivered(13, "c", "a", 1, 10);
+        assertThat(check(STRICT).claims()).isOne();
+    }
+
+    @Test
     void should_ask_no_claim_around_a_death() {
         scheduled(1, "a", 10);
         scheduled(2, "x", "h", 11);
