@@ -20,10 +20,10 @@ public final class RedisDelayConstants {
     public static final String DELAY = "CamelRedisDelayDelay";
 
     /**
-     * The time to deliver the message at, or until which a group is paused. It is an Instant, Date, ZonedDateTime, OffsetDateTime, a number of
-     * milliseconds since 1970, or ISO-8601 text with an offset. A time in the past means now. Wins over the options
-     * delay and deliverAt; must not be combined with the header CamelRedisDelayDelay. Removed after the message was
-     * stored.
+     * The time to deliver the message at, or until which a group is paused. It is an Instant, Date, ZonedDateTime,
+     * OffsetDateTime, a number of milliseconds since 1970, or ISO-8601 text with an offset. A time in the past means now.
+     * Wins over the options delay and deliverAt; must not be combined with the header CamelRedisDelayDelay. Removed after
+     * the message was stored.
      */
     @Metadata(label = "producer", javaType = "java.time.Instant")
     public static final String DELIVER_AT = "CamelRedisDelayDeliverAt";

@@ -8,6 +8,9 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface MessageGroup {
 
+    /** The time of a pause without an end, in the year 2255. */
+    DueTime UNTIL_RESUMED = new DueTime(false, DueTime.MAX_MICROS);
+
     /** The group's name. */
     String name();
 
@@ -27,17 +30,14 @@ public interface MessageGroup {
     CompletableFuture<MessagePage> list(String cursor, int limit);
 
     /**
-     * Pauses the group for all consumers everywhere, also while it has no message: until then no claim gives a message of it, and other
-     * groups go on. What was claimed before goes on. A pause never shortens one that is there: end that by {@link #resume}.
+     * Pauses the group for all consumers everywhere, also while it has no message: until then no claim gives a message of it, and
+     * other groups go on. What was claimed before goes on. A pause never shortens one that is there: end that by {@link #resume}.
      *
      * @param until for how long, or until when; {@link #UNTIL_RESUMED} for no end. A pause that is over changes nothing
      * @return whether it was not paused before
      * @throws IllegalStateException if the queue is one of dead letters, which have no groups
      */
     Submission<Boolean> pause(DueTime until);
-
-    /** The time of a pause without an end, in the year 2255. */
-    DueTime UNTIL_RESUMED = new DueTime(false, DueTime.MAX_MICROS);
 
     /**
      * Ends a pause of the group, and wakes a consumer.

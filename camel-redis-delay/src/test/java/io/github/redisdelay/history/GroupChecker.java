@@ -459,7 +459,9 @@ public final class GroupChecker {
                     .filter(other -> other.claimed < at && endedBy(other) > at - HistoryChecker.REPEAT_MICROS)
                     .count();
             // One that has lost two leases may be given alone, with room for more.
-            boolean alone = given.size() == 1 && delivery.event.attempt() > 2;
+            boolean alone = given.size() == 1
+                    && delivery.event.attempt() > 2
+                    && delivery.event.reason().equals(RedeliveryReason.LEASE_EXPIRED.name());
             if (!alone && given.size() < terms.slots - before && earliestClaim(delivery) == at) {
                 looked++;
                 groups.values().forEach(group -> checkUnderWay(group, at));

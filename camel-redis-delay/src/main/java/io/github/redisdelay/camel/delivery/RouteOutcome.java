@@ -14,8 +14,8 @@ import org.apache.camel.RuntimeCamelException;
 
 /**
  * The end of a route, with the requests that it made by the headers or exchange properties {@code CamelRedisDelayRetryAfter},
- * {@code CamelRedisDelayPauseGroup} and {@code CamelRedisDelayDeadLetterReason}. A property wins over the header of the same name: other components do not
- * replace it, as they do headers.
+ * {@code CamelRedisDelayPauseGroup} and {@code CamelRedisDelayDeadLetterReason}. A property wins over the header of the same
+ * name: other components do not replace it, as they do headers.
  *
  * @param failed whether the exchange failed or was marked rollback-only
  * @param cause why; null if it was marked rollback-only without an exception, or did not fail

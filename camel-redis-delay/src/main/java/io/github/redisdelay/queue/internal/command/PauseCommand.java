@@ -8,8 +8,10 @@ import io.github.redisdelay.queue.internal.redis.QueueAddress;
 import io.github.redisdelay.queue.internal.request.Request;
 import java.nio.charset.StandardCharsets;
 
-/** A call of {@code change.lua} that pauses or resumes a queue or a group. Its result is whether that was not paused before, or was.
- * {@code claim.lua} obeys the pause of a queue, {@code gate.lua} that of a group. */
+/**
+ * A call of {@code change.lua} that pauses or resumes a queue or a group. Its result is whether it has changed that: a pause that
+ * becomes longer says no. {@code claim.lua} obeys the pause of a queue, {@code gate.lua} that of a group.
+ */
 final class PauseCommand extends Request<Boolean> {
 
     private final boolean resumes;

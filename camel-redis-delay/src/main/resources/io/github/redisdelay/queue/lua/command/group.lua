@@ -3,7 +3,8 @@
 -- KEYS  messages, delayed, leased, state, config, consumers; priorities, which may not be left out here
 -- ARGV  1 the group  2 behind what the page begins: nothing, or what the page before answered  3 how many at the most, 0 to 256
 -- Reply  a list: struct 'dddd' time of the call, how many messages the group has, how many of them are parked, and until when it
---        is paused, 0 if it is not; behind what the next page begins, nothing at the end; then for each message a row, see row.lua, and its state: delayed, parked or leased
+--        is paused, 0 if it is not; behind what the next page begins, nothing at the end; then for each message a row, see row.lua,
+--        and its state: delayed, parked or leased
 -- Errors  argument, config, needs, partitions
 -- Cost  O(log N) for each message
 --
