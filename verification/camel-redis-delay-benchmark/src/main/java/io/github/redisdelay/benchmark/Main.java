@@ -6,6 +6,7 @@ import io.github.redisdelay.benchmark.jmh.HotPaths;
 import io.github.redisdelay.benchmark.lateness.Lateness;
 import io.github.redisdelay.benchmark.lateness.Lone;
 import io.github.redisdelay.benchmark.memory.Memory;
+import io.github.redisdelay.benchmark.memory.ServerCost;
 import io.github.redisdelay.benchmark.rates.ClusterScale;
 import io.github.redisdelay.benchmark.rates.Groups;
 import io.github.redisdelay.benchmark.rates.Mixed;
@@ -31,7 +32,7 @@ import java.util.stream.Stream;
  * Runs the experiments and writes the report.
  *
  * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all but
- * {@code bounds} and {@code scale-cluster}; {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between
+ * {@code bounds}, {@code scale-cluster} and {@code server}; {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between
  * clients and Redis in each direction, such as {@code 0.5ms}, empty for none; {@code benchmark.contenders} what else
  * {@code rates} measures, and {@code mixes} of {@code bullmq}: {@code bullmq} and {@code beanstalkd} with a comma between, empty for neither;
  * {@code benchmark.pending} up to how many pending messages {@code scale-cluster} goes, empty for 15 000 000; {@code benchmark.report} the folder of the report; {@code redis.server} the binary of the server, empty to search for
@@ -40,7 +41,7 @@ import java.util.stream.Stream;
 public final class Main {
 
     /** Those that are run only where they are asked for. */
-    private static final List<Experiment> ON_REQUEST = List.of(Rates.bounds(), new ClusterScale());
+    private static final List<Experiment> ON_REQUEST = List.of(Rates.bounds(), new ClusterScale(), new ServerCost());
 
     private Main() {}
 

@@ -35,7 +35,7 @@ public final class Memory implements Experiment {
     public void run(Environment environment, Figures figures) throws Exception {
         int pending = environment.quick() ? 100_000 : 1_000_000;
         for (int bytes : List.of(0, Environment.BODY_BYTES, 2_000)) {
-            pendingOfOurs(environment, figures, pending, bytes);
+            pendingOfOurs(environment, figures, name(), pending, bytes);
         }
         // Offered one by one: a fifth of them takes as long as all of ours.
         pendingOfRDelayedQueue(environment, figures, pending / 5);
@@ -45,7 +45,8 @@ public final class Memory implements Experiment {
     }
 
     /** Text without headers, its id generated. */
-    private void pendingOfOurs(Environment environment, Figures figures, int messages, int bodyBytes) throws Exception {
+    static void pendingOfOurs(Environment environment, Figures figures, String experiment, int messages, int bodyBytes)
+            throws Exception {
         environment.clear();
         RedissonClient redisson = environment.newRedisson();
         try (CamelSender sender = CamelSender.start(redisson, QUEUES)) {
@@ -55,7 +56,7 @@ public final class Memory implements Experiment {
                 sender.sendAfter(0, FAR, body);
             }
             sender.awaitStored();
-            report(environment, figures, Subject.CAMEL, messages, bodyBytes, before);
+            report(environment, figures, experiment, Subject.CAMEL, messages, bodyBytes, before);
         } finally {
             redisson.shutdown();
         }
@@ -77,17 +78,23 @@ public final class Memory implements Experiment {
                         .whenComplete((none, error) -> inFlight.end(error));
             }
             inFlight.awaitAll();
-            report(environment, figures, Subject.RDELAYEDQUEUE, messages, Environment.BODY_BYTES, before);
+            report(environment, figures, name(), Subject.RDELAYEDQUEUE, messages, Environment.BODY_BYTES, before);
             delayed.destroy();
         } finally {
             redisson.shutdown();
         }
     }
 
-    private void report(
-            Environment environment, Figures figures, String subject, int messages, int bodyBytes, long before) {
+    private static void report(
+            Environment environment,
+            Figures figures,
+            String experiment,
+            String subject,
+            int messages,
+            int bodyBytes,
+            long before) {
         double bytes = (double) (environment.redisMemory() - before) / messages;
-        figures.add(name(), subject, "body=" + bodyBytes, 0, "Redis memory", bytes, "bytes per pending message");
+        figures.add(experiment, subject, "body=" + bodyBytes, 0, "Redis memory", bytes, "bytes per pending message");
     }
 
     /** @param round 0 for a warm-up */

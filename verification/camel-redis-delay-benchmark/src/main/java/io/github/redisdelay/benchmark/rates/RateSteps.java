@@ -20,6 +20,7 @@ public record RateSteps(String experiment, List<Step> steps) {
 
     public static final String RATES = "rates";
     public static final String LINK = "link";
+    public static final String SERVER = "server";
     static final String GROUPS = "groups";
     static final String BOUNDS = "bounds";
 
@@ -109,6 +110,7 @@ public record RateSteps(String experiment, List<Step> steps) {
                 addCallers(steps, List.of(1, 4, 16, 64), WAITING_BOUNDS);
                 addBacklogs(steps, DELIVERY_BOUNDS);
             }
+            case SERVER -> steps.add(new Step(Kind.FIFO, 0, List.of(Subject.CAMEL)));
             default -> throw new IllegalArgumentException("No such experiment: " + experiment);
         }
         return new RateSteps(experiment, steps);

@@ -65,6 +65,11 @@ public final class Rates implements Experiment {
         return new Rates(RateSteps.of(RateSteps.GROUPS, List.of()));
     }
 
+    /** Delivery through Camel alone. */
+    public static Rates ofServer() {
+        return new Rates(RateSteps.of(RateSteps.SERVER, List.of()));
+    }
+
     /** Waiting callers and delivery beside bare clients. */
     public static Rates bounds() {
         return new Rates(RateSteps.of(RateSteps.BOUNDS, List.of()));

@@ -98,6 +98,10 @@ public final class Report {
                         + " by turns. Redis memory of a message that is due in a day, with an id of 16 characters: without a group; in a"
                         + " group of 16 bytes of its own; and parked behind the first one of ten in such a group."
             }),
+            Map.entry("server", new String[] {
+                "One server",
+                "Redis memory of a pending message, as in `memory`, and the delivery of a backlog of 100 000 through Camel."
+            }),
             Map.entry("recovery", new String[] {
                 "Recovery", "Messages leased by a consumer that was killed, delivered again when their leases end."
             }),
