@@ -19,7 +19,11 @@ public final class GoldenFile {
 
     /** Compares lines with a file of {@code src/test/resources/golden}. */
     public static void assertSame(String name, List<String> lines) {
-        Path file = Path.of("src/test/resources/golden").resolve(name);
+        assertSame(Path.of("src/test/resources/golden").resolve(name), lines);
+    }
+
+    /** Compares lines with a file. */
+    public static void assertSame(Path file, List<String> lines) {
         assertThat(lines).as("lines for %s", file).isNotEmpty();
         String now = String.join("\n", lines) + "\n";
         try {
