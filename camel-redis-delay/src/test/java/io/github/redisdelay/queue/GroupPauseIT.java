@@ -359,6 +359,25 @@ class GroupPauseIT extends ClockedQueueIT {
         get(queue.group("g").resume());
     }
 
+    /** Although the queue has another limit, and no message has a group. */
+    @Test
+    void should_keep_a_pause_of_a_group_without_messages_while_the_queue_has_others() {
+        limit(rate(100, SECOND, 100), null);
+        pause("g", 86_400 * 365L);
+        assertThat(claimed(1).limited()).isTrue();
+        try (DelayQueueClient other = openOther()) {
+            // One that names no more keys than it must.
+            get(other.queue(queue.name()).schedule(ScheduleRequest.of("free", bytes("free"), LONG_AGO)));
+        }
+        assertThat(redis.client().getMap(keys().key("gates")).remainTimeToLive())
+                .isNegative();
+        assertThat(take(5)).containsExactly("free");
+        schedule("g", "g");
+        assertThat(take(5)).isEmpty();
+        get(queue.group("g").resume());
+        assertThat(take(5)).containsExactly("g");
+    }
+
     @Test
     void should_pause_and_resume_a_group_of_many_without_a_limit() {
         limits(0, true);

@@ -334,6 +334,25 @@ class GroupsIT extends RealQueueIT {
         assertThat(key.equals("groups") ? all.subList(2, 6) : all).isSorted();
     }
 
+    /** Without both keys nobody sees that it was parked, and its old entry must not become a second one beside its lease. */
+    @Test
+    void should_lease_an_id_once_that_was_used_again_while_the_index_and_the_configuration_were_lost() {
+        scheduleGroup(3);
+        delete("groups");
+        delete("config");
+        get(queue.cancel("m2"));
+        get(queue.schedule(ScheduleRequest.of("m2", bytes("another"), LONG_AGO)));
+        ClaimedDelivery held = claim(10).stream()
+                .filter(each -> each.id().equals("m2"))
+                .findFirst()
+                .orElseThrow();
+        schedule("x", "h", at(5));
+        assertThat(ids(claim(10))).contains("x").doesNotContain("m2");
+        assertThat(state("m2")).isEqualTo(MessageState.LEASED);
+        assertThat(acknowledge(held)).isEqualTo(SettleResult.DONE);
+        assertThat(state("m2")).isEqualTo(MessageState.NONE);
+    }
+
     @Test
     void should_go_on_behind_messages_whose_bodies_were_evicted() {
         scheduleGroup(3);

@@ -67,7 +67,8 @@ queue_read_config()
 local dues, earliest, resumed, limited = {}, math.huge
 for i = 1, items_count do
   local id, action = ids[i], actions[i]
-  if (id == '' and OF_QUEUE or ACTIONS)[action] == nil and (not OF_GROUP[action] or #id < 1 or #id > 200 or string.find(id, '[%c%z]')) then
+  local of_group = OF_GROUP[action] and #id > 0 and #id <= 200 and not string.find(id, '[%c%z]')
+  if (id == '' and OF_QUEUE or ACTIONS)[action] == nil and not of_group then
     error('REDISDELAY argument: message ' .. i)
   end
   local due = check_integer(times[i], 0, CALL_MAX_EXACT, 'due time of message ', i)

@@ -232,6 +232,8 @@ if #gone > 0 then
   redis.call('ZREM', key_leased, unpack(gone))
   index_forget(key_index, gone)
 end
+-- Before the groups: the deliveries have ended, and a repeat must say so also if a command below is refused. Then the next claims
+-- bring the groups into line.
 local result = effect_end(struct.pack('<d' .. string.rep('Bd', count), unpack(answers)))
 if groups then
 --@include member.lua

@@ -93,6 +93,10 @@ end
 -- messages the last one, and any, are due as their records say if they waited for a pause that was lost.
 local function group_mend()
   if redis.call('ZCARD', queue_delayed_set(11)) < redis.call('ZCARD', queue_delayed_set(10)) then
+    -- Without the configuration, too, an id that is parked may have been used again.
+    for _, id in ipairs(redis.call('ZRANGE', key_leased, 0, -1)) do
+      redis.call('ZREM', queue_delayed_set(10), id)
+    end
     redis.call('ZUNIONSTORE', key_delayed, 2, key_delayed, queue_delayed_set(10), 'AGGREGATE', 'MIN')
     redis.call('ZREMRANGEBYSCORE', queue_delayed_set(10), '-inf', '+inf')
   end

@@ -9,10 +9,13 @@ local function pause_keep(resumed)
     and redis.call('EXISTS', queue_delayed_set(12) or key_config) == 0
   if empty or unlimited then
     limits = not unlimited and limits or nil
-    -- Gates of an empty queue are looked at as long as there may be some.
-    local needs = (empty and (limits and limits.interval == 0 and not limits.places and 'groups=0.1 ' or '') or string.gsub(queue_needs .. ' ', 'limits=0%.1 ', ''))
-      .. (limits and 'limits=0.1' or '')
-    redis.call('HSET', key_config, 'needs', (string.gsub(needs, ' $', '')))
+    local needs = string.gsub(queue_needs .. ' ', 'limits=0%.1 ', '')
+    if empty then
+      -- A group without messages may be paused: the gates are looked at as long as there are some.
+      needs = limits and queue_places and redis.call('EXISTS', queue_delayed_set(12)) == 1 and 'groups=0.1 ' or ''
+    end
+    needs = string.gsub(needs .. (limits and 'limits=0.1' or ''), ' $', '')
+    redis.call('HSET', key_config, 'needs', needs)
     redis.call('HDEL', key_config, needs == '' and 'needs' or '', unlimited and 'next' or '')
   end
   if empty then
