@@ -35,6 +35,9 @@ import java.util.TreeMap;
  *       ended, or when a dead consumer's lease was over.
  * </ul>
  *
+ * <p>The places of a queue are judged by the same rules, as if all of its messages were of one group whose retries let others
+ * pass, and without an order. A message waits from when fewer others than the limit says had a place.
+ *
  * <p>Where the server has lost or was robbed of what it had confirmed, the first two are not asked until a lease later, nor of
  * a message with which something was done meanwhile: those may repeat and change their order, and no others.
  */
@@ -63,6 +66,9 @@ public final class GroupChecker {
 
     private final long leaseMicros;
     private final Terms terms;
+    /** The name of the queue if all of its messages are judged as one group; else null. */
+    private final String whole;
+
     private final Map<String, Message> messages = new HashMap<>();
     private final Map<String, List<Message>> groups = new TreeMap<>();
     private final Map<String, Event> settlings = new HashMap<>();
@@ -92,12 +98,9 @@ public final class GroupChecker {
      * @param event as it was recorded
      * @param claimed when it was claimed, in machine time
      * @param due when it was due, in machine time
+     * @param key by which its end is found
      */
-    private record Delivery(Event event, long claimed, long due) {
-
-        String key() {
-            return event.claim() + event.id();
-        }
+    private record Delivery(Event event, long claimed, long due, String key) {
 
         boolean isFirst() {
             return event.attempt() == 1 && event.reason().equals(RedeliveryReason.NONE.name());
@@ -142,6 +145,8 @@ public final class GroupChecker {
         final List<Act> acts = new ArrayList<>();
         /** The first call that stored it; null if none was answered. */
         Act stored;
+        /** When all was over that happened to it, if it was ended for good. */
+        long over = NEVER;
 
         Message(String id, String group) {
             this.id = id;
@@ -203,9 +208,10 @@ public final class GroupChecker {
         }
     }
 
-    private GroupChecker(Duration lease, Terms terms) {
+    private GroupChecker(Duration lease, Terms terms, String whole) {
         this.leaseMicros = lease.toNanos() / 1000;
         this.terms = terms;
+        this.whole = whole;
     }
 
     /**
@@ -215,13 +221,26 @@ public final class GroupChecker {
      * @param lease the visibility timeout of all consumers
      */
     public static Verdict check(Collection<Event> events, Duration lease, Terms terms) {
-        GroupChecker checker = new GroupChecker(lease, terms);
-        checker.read(events);
-        checker.groups.values().forEach(checker::check);
-        checker.claims.values().forEach(checker::checkRoom);
-        long longest = checker.longest;
-        return new Verdict(
-                List.copyOf(checker.problems), checker.groups.size(), checker.looked, Duration.ofNanos(longest * 1000));
+        return new GroupChecker(lease, terms, null).judge(events);
+    }
+
+    /**
+     * Judges the places of a queue, whose groups have no limit.
+     *
+     * @param events as of {@link #check}
+     * @param limit how many messages of the queue are leased at a time
+     * @param slots as of {@link Terms}
+     * @param longest for how long a message may wait although the queue has a place for it
+     */
+    public static Verdict checkQueue(Collection<Event> events, Duration lease, int limit, int slots, Duration longest) {
+        return new GroupChecker(lease, new Terms(limit, false, slots, longest), "the queue").judge(events);
+    }
+
+    private Verdict judge(Collection<Event> events) {
+        read(events);
+        groups.values().forEach(this::check);
+        claims.values().forEach(this::checkRoom);
+        return new Verdict(List.copyOf(problems), groups.size(), looked, Duration.ofNanos(longest * 1000));
     }
 
     private void read(Collection<Event> events) {
@@ -240,7 +259,8 @@ public final class GroupChecker {
                 case FAULT_BEGINS -> begun.putIfAbsent(event.source() + " " + event.detail(), event);
                 case FAULT_ENDS -> addFault(begun.remove(event.source() + " " + event.detail()), event.micros());
                 case DELIVERED -> {
-                    Delivery delivery = new Delivery(event, machine.claimed(), machine.due());
+                    Delivery delivery =
+                            new Delivery(event, machine.claimed(), machine.due(), event.claim() + event.id());
                     claims.computeIfAbsent(event.source(), source -> new ArrayList<>())
                             .add(delivery);
                     Message message = messages.get(event.id());
@@ -258,16 +278,21 @@ public final class GroupChecker {
         }
         begun.values().forEach(begin -> addFault(begin, NEVER));
         Comparator<Delivery> byClaim = Comparator.comparingLong(Delivery::claimed);
-        messages.values().forEach(message -> message.deliveries.sort(byClaim));
+        for (Message message : messages.values()) {
+            message.deliveries.sort(byClaim);
+            if (!message.deliveries.isEmpty() && !mayHavePlace(message, NEVER - 1)) {
+                message.over = message.events.get(message.events.size() - 1).micros();
+            }
+        }
         claims.values().forEach(all -> all.sort(byClaim));
     }
 
     private void act(Event event, Event machine) {
-        if (event.what() == What.SCHEDULING && !event.reason().isEmpty()) {
+        String group = whole == null ? event.reason() : whole;
+        if (event.what() == What.SCHEDULING && !group.isEmpty()) {
             messages.computeIfAbsent(event.id(), id -> {
-                Message message = new Message(id, event.reason());
-                groups.computeIfAbsent(message.group, group -> new ArrayList<>())
-                        .add(message);
+                Message message = new Message(id, group);
+                groups.computeIfAbsent(group, name -> new ArrayList<>()).add(message);
                 return message;
             });
         }
@@ -300,7 +325,7 @@ public final class GroupChecker {
             for (int i = 0; i < message.deliveries.size(); i++) {
                 Delivery delivery = message.deliveries.get(i);
                 checkOverlap(group, message, delivery);
-                if (terms.limit == 1 && i == 0) {
+                if (terms.limit == 1 && whole == null && i == 0) {
                     checkOrder(group, message, delivery);
                 }
                 checkWait(group, message, i);
@@ -310,7 +335,8 @@ public final class GroupChecker {
 
     private void checkOverlap(List<Message> group, Message message, Delivery delivery) {
         List<Message> others = group.stream()
-                .filter(other -> other != message && hasPlace(other, delivery.claimed))
+                .filter(other ->
+                        other != message && other.over >= delivery.claimed && hasPlace(other, delivery.claimed))
                 .toList();
         if (others.size() >= terms.limit
                 && !isExcused(message, delivery.claimed)
@@ -395,12 +421,7 @@ public final class GroupChecker {
                 return;
             }
             ready = Math.max(delivery.due, message.stored.answered());
-            for (Message other : group) {
-                Delivery last = other == message ? null : other.last(delivery.claimed - 1);
-                if (last != null) {
-                    ready = Math.max(ready, Math.min(delivery.claimed, freed(other, last)));
-                }
-            }
+            ready = freed(group, message, ready, delivery.claimed);
             for (Act act : message.acts) {
                 ready = Math.max(ready, act.begin.micros() > delivery.claimed ? 0 : act.answered());
             }
@@ -410,6 +431,7 @@ public final class GroupChecker {
             Long death = deaths.get(before.event.source());
             if (answer != null && answer.detail().equals(SettleResult.DONE.name())) {
                 ready = Math.max(answer.micros(), settlings.get(before.key()).due());
+                ready = whole == null ? ready : freed(group, message, ready, delivery.claimed);
             } else if (death != null) {
                 ready = Math.max(death, before.claimed) + leaseMicros;
             } else {
@@ -427,6 +449,18 @@ public final class GroupChecker {
         if (delivery.claimed - ready > terms.longest.toNanos() / 1000) {
             problem(Rule.STANDSTILL, message, null, "was not claimed from " + ready + " to " + delivery.claimed);
         }
+    }
+
+    /** From when on others have surely left a place to a message: in a group all of them, in a queue all but fewer than the limit. */
+    private long freed(List<Message> group, Message message, long from, long at) {
+        return group.stream()
+                .filter(other -> other != message && other.over > from && other.last(at - 1) != null)
+                .map(other -> Math.min(at, freed(other, other.last(at - 1))))
+                .filter(freed -> freed > from)
+                .sorted(Comparator.reverseOrder())
+                .skip(whole == null ? 0 : terms.limit - 1)
+                .findFirst()
+                .orElse(from);
     }
 
     /** When a place is free at the latest that a delivery has had, as far as it is known. */
@@ -478,6 +512,9 @@ public final class GroupChecker {
         Message left = null;
         int taken = 0;
         for (Message message : group) {
+            if (message.over < at) {
+                continue;
+            }
             taken += mayHavePlace(message, at) ? 1 : 0;
             Act since = message.isRepeated() ? null : message.waits(at);
             if (left == null && since != null && since.due <= at && isLeft(message, at)) {

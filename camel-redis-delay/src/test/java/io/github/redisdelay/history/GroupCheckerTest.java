@@ -132,6 +132,52 @@ class GroupCheckerTest {
         assertClean(STRICT);
     }
 
+    private Verdict checkQueue(int limit) {
+        return GroupChecker.checkQueue(events, LEASE, limit, 5, LONGEST);
+    }
+
+    private void assertCaughtInQueue(int limit, Rule... rules) {
+        assertThat(checkQueue(limit).problems()).extracting(Problem::rule).containsExactly(rules);
+    }
+
+    @Test
+    void should_catch_more_of_a_queue_than_it_has_places_whatever_their_groups() {
+        scheduled(1, "a", 10);
+        scheduled(2, "b", "h", 11);
+        scheduled(3, "x", "", 12);
+        delivered(10, "c", "a", 1, 10);
+        delivered(11, "d", "b", 1, 11);
+        delivered(12, "e", "x", 1, 12);
+        assertCaughtInQueue(2, Rule.OVERLAP);
+        assertCaughtInQueue(3);
+        assertClean(STRICT);
+    }
+
+    @Test
+    void should_let_others_have_the_place_of_a_retry_in_a_queue_but_not_that_of_a_dead_consumer() {
+        scheduled(1, "b", 9);
+        scheduled(2, "a", 10);
+        delivered(10, "c", "a", 1, 10);
+        settled(12, "c", "a", 1, "RETRY", "DONE");
+        delivered(13, "d", "b", 1, 9);
+        assertCaughtInQueue(1);
+        events.removeIf(event -> event.what() == What.SETTLING || event.what() == What.SETTLED);
+        killed(11, "c");
+        assertCaughtInQueue(1, Rule.OVERLAP);
+    }
+
+    @Test
+    void should_catch_a_place_that_nobody_takes() {
+        two();
+        scheduled(3, "x", 11);
+        delivered(11, "d", "x", 1, 11);
+        settled(70, "d", "x", 1, "ACKNOWLEDGE", "DONE");
+        delivered(72, "d", "b", 1, 11);
+        assertCaughtInQueue(2, Rule.STANDSTILL);
+        assertCaughtInQueue(1, Rule.OVERLAP);
+        assertThat(checkQueue(2).longest()).isEqualTo(Duration.ofMillis(5_900));
+    }
+
     /** It keeps its place although its lease is over: nobody has claimed it. */
     @Test
     void should_catch_one_that_begins_while_nobody_has_ended_the_one_before() {

@@ -101,7 +101,7 @@ final class Experiment implements AutoCloseable {
     private final DelayQueueClient client;
     private final DelayQueue queue;
     private final List<DelayQueue> queues;
-    /** The limits of the queue, in which all messages of producers have groups; null if they have none. */
+    /** The limits of the queue; null if it has none. */
     private QueueLimits limits;
 
     /** Tells of leases that a busy machine costs; null where the site is not watched. */
@@ -140,8 +140,8 @@ final class Experiment implements AutoCloseable {
         watch = site.watched() == null ? null : new SoakWatch(site.watched(), history, List.of());
     }
 
-    /** Gives the messages of producers groups, and the queue limits; the judges ask for these, too. */
-    Experiment withGroups(QueueLimits given) throws Exception {
+    /** Gives the queue limits, and the messages of producers groups, if these have limits; the judges ask for these, too. */
+    Experiment withLimits(QueueLimits given) throws Exception {
         limits = given;
         queue.admin().limit(limits).get(20, TimeUnit.SECONDS);
         return this;
@@ -154,7 +154,7 @@ final class Experiment implements AutoCloseable {
 
     /** How many groups messages have; 0 for none. */
     int groups() {
-        return limits == null ? 0 : GROUPS;
+        return limits == null || limits.groupConcurrency() == 0 ? 0 : GROUPS;
     }
 
     /** How many messages a consumer works on at a time: with groups always more than it is given. */
@@ -460,6 +460,9 @@ final class Experiment implements AutoCloseable {
         if (limits == null) {
             return report;
         }
+        if (limits.queueConcurrency() > 0) {
+            return judgePlaces(report);
+        }
         boolean rates = limits.rate() != null || limits.groupRate() != null;
         return rates ? judgeRates(judgeGroups(report, 0, AT_ANY_TIME)) : judgeGroups(report, room(), LONGEST_WAIT);
     }
@@ -479,6 +482,18 @@ final class Experiment implements AutoCloseable {
                         + " at the most",
                 name,
                 verdict.groups(),
+                verdict.claims(),
+                verdict.longest().toMillis());
+        return report.with(verdict.problems());
+    }
+
+    private Report judgePlaces(Report report) {
+        GroupChecker.Verdict verdict =
+                GroupChecker.checkQueue(events(), site.lease(), limits.queueConcurrency(), slots(groups()), SLACK);
+        LOG.info(
+                "{}: {}; all places were asked for after {} claims; with a place for it a message waited for {} ms at the most",
+                name,
+                limits,
                 verdict.claims(),
                 verdict.longest().toMillis());
         return report.with(verdict.problems());

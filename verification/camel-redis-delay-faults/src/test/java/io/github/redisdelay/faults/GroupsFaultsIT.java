@@ -28,7 +28,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Messages of 100 groups: never more of one at a time than the limit says, with a limit of 1 in order, never more in any window
- * than the rates say, and no group stands still, whoever dies, and whatever Redis loses.
+ * than the rates say, never more of the queue at a time than it has places, and none stands still, whoever dies, and whatever
+ * Redis loses.
  */
 @Tag("faults")
 class GroupsFaultsIT {
@@ -39,11 +40,15 @@ class GroupsFaultsIT {
     private static final QueueLimits RATES =
             new QueueLimits(1, true, Rate.of(180, Duration.ofSeconds(1), 10), Rate.of(8, Duration.ofSeconds(1), 1), 0);
 
+    /** Fewer than would be leased without it, about 20; those of a dead consumer are taken until its leases are over. */
+    private static final QueueLimits PLACES = new QueueLimits(0, true, null, null, 16);
+
     private interface Run {
         void on(Scenario scenario) throws Exception;
     }
 
     private enum Scenario {
+        PLACES_AND_KILLS("concurrency: SIGKILL at random moments", scenario -> kills(scenario, PLACES)),
         APPLICATION(
                 "groups: an application in three JVMs, which are killed",
                 scenario -> GroupedApplication.judge(scenario.title)),
@@ -92,7 +97,7 @@ class GroupsFaultsIT {
     private static void kills(Scenario scenario, QueueLimits limits) throws Exception {
         Path own = directory.resolve(scenario.name());
         own.toFile().mkdir();
-        try (Experiment experiment = new Experiment(scenario.title).withGroups(limits)) {
+        try (Experiment experiment = new Experiment(scenario.title).withLimits(limits)) {
             Report report =
                     FaultChild.killAtRandom(experiment, own, experiment.server.address(), 1, 4 * Experiment.rounds());
             assertThat(report.duplicates()).as("again after a kill").isPositive();
@@ -103,7 +108,7 @@ class GroupsFaultsIT {
         List<Death> deaths = Stream.of(Death.values())
                 .filter(death -> !death.ofProducer() && death != Death.AS_A_LEASE_IS_EXTENDED)
                 .toList();
-        try (Experiment experiment = new Experiment(scenario.title).withGroups(IN_ORDER)) {
+        try (Experiment experiment = new Experiment(scenario.title).withLimits(IN_ORDER)) {
             long inFlight = 0;
             try (Survivors survivors = new Survivors(experiment, false)) {
                 survivors.consume();
@@ -141,7 +146,7 @@ class GroupsFaultsIT {
         for (int round = 0; round < Experiment.rounds(); round++) {
             SentinelServers servers = new SentinelServers();
             SentinelIT.Site site = new SentinelIT.Site(servers, Experiment.OPTIONS);
-            try (Experiment experiment = new Experiment(scenario.title, site).withGroups(IN_ORDER)) {
+            try (Experiment experiment = new Experiment(scenario.title, site).withLimits(IN_ORDER)) {
                 SentinelIT.Bench bench = new SentinelIT.Bench(servers, Experiment.OPTIONS, experiment, scenario.title);
                 bench.loadThroughFailover(true);
                 Set<Rule> lost = EnumSet.copyOf(SentinelIT.COMES_AGAIN);
@@ -176,7 +181,7 @@ class GroupsFaultsIT {
     private static void restarts(Scenario scenario) throws Exception {
         RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always");
         try (Experiment experiment =
-                new Experiment(scenario.title, ExperimentSite.of(server)).withGroups(new QueueLimits(2, true))) {
+                new Experiment(scenario.title, ExperimentSite.of(server)).withLimits(new QueueLimits(2, true))) {
             int times = 3 * Experiment.rounds();
             long inFlight = underLoad(experiment, times, each -> {
                 each.history.faultBegins("restart");
@@ -192,7 +197,7 @@ class GroupsFaultsIT {
     private static void deleted(Scenario scenario) throws Exception {
         List<String> keys = List.of("groups", "config");
         for (int round = 0; round < Experiment.rounds(); round++) {
-            try (Experiment experiment = new Experiment(scenario.title).withGroups(IN_ORDER)) {
+            try (Experiment experiment = new Experiment(scenario.title).withLimits(IN_ORDER)) {
                 Iterator<String> next = keys.iterator();
                 long inFlight = underLoad(experiment, keys.size(), each -> {
                     List<String> some = List.of(next.next().split(" "));
@@ -216,7 +221,7 @@ class GroupsFaultsIT {
 
     private static void stepped(Scenario scenario, QueueLimits limits) throws Exception {
         SteppedServer site = new SteppedServer();
-        try (Experiment experiment = new Experiment(scenario.title, site).withGroups(limits)) {
+        try (Experiment experiment = new Experiment(scenario.title, site).withLimits(limits)) {
             long inFlight = underLoad(experiment, Experiment.rounds(), each -> {
                 each.history.clockSteps(SteppedServer.STEP.negated());
                 site.step(SteppedServer.STEP.negated());

@@ -57,7 +57,7 @@ class PartitionsFaultsIT {
         String title = groups ? "groups: SIGKILL at random moments, 3 partitions" : TITLE;
         try (Experiment experiment = new Experiment(title, site)) {
             if (groups) {
-                experiment.withGroups(new QueueLimits(1, true));
+                experiment.withLimits(new QueueLimits(1, true));
             }
             Path own = Files.createDirectory(directory.resolve("groups-" + groups));
             FaultChild.killAtRandom(experiment, own, site.server().address(), PARTITIONS, KILLS * Experiment.rounds());
