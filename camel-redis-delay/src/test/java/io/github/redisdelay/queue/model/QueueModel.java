@@ -73,6 +73,16 @@ public final class QueueModel {
         }
     }
 
+    /** The gate of a group: when its next delivery may begin by the rate; since when it is paused, and until when. */
+    private record Gate(long next, long since, long ends) {
+
+        private static final Gate OPEN = new Gate(0, 0, 0);
+
+        String text() {
+            return QueueSnapshot.gate(next, since, ends);
+        }
+    }
+
     /** When and with what priority a message is delayed. */
     private record Waiting(long due, int priority) {}
 
@@ -162,10 +172,20 @@ public final class QueueModel {
     private final TreeSet<Integer> priorities = new TreeSet<>(Comparator.reverseOrder());
     /** Since when it is paused; 0 if it is not. */
     private long paused;
+    /** What the client of the call that is executed has read: whether the queue has limits. */
+    private boolean limits;
     /** The needs of the messages that it has, or had since it was empty, in the order in which they were noted. */
     private final Set<String> needs = new LinkedHashSet<>();
     /** Those that have a place in their group. */
     private final Set<String> placed = new HashSet<>();
+    /** Those of groups that are parked, as the last call that changed their group left them; they are among the delayed. */
+    private final Set<String> parked = new HashSet<>();
+    /** The groups that the call has changed: false of one that messages have only left. */
+    private final Map<String, Boolean> changed = new TreeMap<>();
+
+    private final Map<String, Gate> gates = new TreeMap<>();
+    /** When the gates open behind which messages are parked. */
+    private final Map<String, Long> opening = new TreeMap<>();
     /** How many places a group has, 0 for any number; and whether a failed message keeps its one. */
     private int places = 1;
 
@@ -174,10 +194,22 @@ public final class QueueModel {
     private long interval;
 
     private int burst;
+    /** The same for each group. */
+    private long groupInterval;
+
+    private int groupBurst;
+    /** How many places the queue has, 0 for any number; and when one was left last, -1 for never. */
+    private int concurrency;
+
+    private long freed = -1;
     /** When the next delivery may begin by the rate; -1 before any claim. */
     private long next = -1;
     /** The time of the call that is executed. */
     private long now;
+    /** Which of all random choices Redis takes, and how many there were in the last call. */
+    private int pick;
+
+    private int picks;
     /** Null in the model of the dead letters themselves. */
     public final QueueModel dead;
 
@@ -194,6 +226,46 @@ public final class QueueModel {
         this.dead = dead;
     }
 
+    private QueueModel(QueueModel other) {
+        this.waiters = new WaitersModel(other.waiters);
+        this.dead = other.dead == null ? null : new QueueModel(other.dead);
+        messages.putAll(other.messages);
+        delayed.putAll(other.delayed);
+        leased.putAll(other.leased);
+        state.putAll(other.state);
+        calls.putAll(other.calls);
+        seen.putAll(other.seen);
+        consumers.putAll(other.consumers);
+        priorities.addAll(other.priorities);
+        paused = other.paused;
+        needs.addAll(other.needs);
+        placed.addAll(other.placed);
+        parked.addAll(other.parked);
+        gates.putAll(other.gates);
+        opening.putAll(other.opening);
+        places = other.places;
+        strict = other.strict;
+        interval = other.interval;
+        burst = other.burst;
+        groupInterval = other.groupInterval;
+        groupBurst = other.groupBurst;
+        concurrency = other.concurrency;
+        freed = other.freed;
+        next = other.next;
+    }
+
+    /** A copy whose next call takes this one of all random choices, from 0 on. */
+    public QueueModel taking(int choice) {
+        QueueModel copy = new QueueModel(this);
+        copy.pick = choice;
+        return copy;
+    }
+
+    /** How many random choices the last call had. */
+    public int choices() {
+        return Math.max(1, picks);
+    }
+
     private String groupOf(String id) {
         return messages.containsKey(id) ? messages.get(id).group : null;
     }
@@ -203,38 +275,172 @@ public final class QueueModel {
         return needs.contains("groups=0.1");
     }
 
-    /**
-     * The delayed messages of groups without a place: all but the first ones of each, as many as its free places. Dead letters
-     * have no limit.
-     */
-    private Set<String> parked() {
-        Set<String> parked = new HashSet<>();
-        if (dead == null) {
-            return parked;
+    /** The messages of a group that have no place and are not leased, in order. */
+    private List<String> waiting(String group) {
+        List<String> ids = inOrder(delayed, w -> w.due);
+        ids.removeIf(id -> !group.equals(groupOf(id)) || placed.contains(id));
+        return ids;
+    }
+
+    private int holders(String group) {
+        return (int) placed.stream().filter(id -> group.equals(groupOf(id))).count();
+    }
+
+    /** When the gate of a group opens; 0 if it is open. */
+    private long shut(String group) {
+        Gate gate = gates.getOrDefault(group, Gate.OPEN);
+        long at = Math.max(gate.next, gate.ends);
+        return limits && at > now ? at : 0;
+    }
+
+    /** @param left whether a message has only left the group */
+    private void touch(String group, boolean left) {
+        if (group != null && dead != null) {
+            changed.merge(group, !left, Boolean::logicalOr);
         }
-        Map<String, Integer> free = new HashMap<>();
-        placed.forEach(id -> free.merge(groupOf(id), -1, Integer::sum));
-        for (String id : inOrder(delayed, w -> w.due)) {
-            if (groupOf(id) != null
-                    && !placed.contains(id)
-                    && free.merge(groupOf(id), -1, Integer::sum) + places < 0
-                    && places > 0) {
-                parked.add(id);
+    }
+
+    /** The first messages of a group that are not leased have its free places, and the others are parked. */
+    private void balance(String group) {
+        List<String> waiting = waiting(group);
+        long shut = shut(group);
+        int holders = holders(group);
+        int most = places == 0 ? Integer.MAX_VALUE : places;
+        if (limits) {
+            most = Math.min(most, shut > 0 ? holders : groupInterval > 0 ? holders + 1 : Integer.MAX_VALUE);
+        }
+        boolean waits = waiting.stream().anyMatch(parked::contains);
+        for (int i = 0; i < waiting.size(); i++) {
+            if (i < most - holders) {
+                parked.remove(waiting.get(i));
+            } else {
+                waits |= parked.add(waiting.get(i));
             }
         }
-        return parked;
+        if (shut > 0 && waits) {
+            opening.put(group, shut);
+        }
     }
 
-    private boolean gave(Set<String> groups, String id) {
-        return groupOf(id) != null && !groups.add(groupOf(id));
+    /** Brings all groups into line that the call has changed. */
+    private void balanceAll() {
+        boolean some = !parked.isEmpty();
+        changed.forEach((group, more) -> {
+            if (grouped() && (some || more)) {
+                balance(group);
+            }
+        });
+        changed.clear();
     }
 
-    /** The due time of the first waiting message; null if none waits. */
+    /** Takes a random group, and a random message that may be due earlier than it was before its gate opened. */
+    private void mend() {
+        List<String> groups = messages.values().stream()
+                .map(Message::group)
+                .filter(Objects::nonNull)
+                .distinct()
+                .sorted()
+                .toList();
+        List<String> ids = inOrder(delayed, w -> w.due);
+        ids.removeIf(id -> parked.contains(id) || delayed.get(id).priority > 0);
+        parked.stream()
+                .min(Comparator.<String>comparingLong(id -> delayed.get(id).due).thenComparing(id -> id))
+                .ifPresent(first -> changed.put(groupOf(first), true));
+        picks = Math.max(1, groups.size()) * Math.max(1, ids.size());
+        if (!groups.isEmpty()) {
+            changed.put(groups.get(pick % groups.size()), true);
+        }
+        if (!ids.isEmpty()) {
+            putBack(ids.get(pick / Math.max(1, groups.size()) % ids.size()));
+            putBack(ids.get(ids.size() - 1));
+        }
+    }
+
+    private void putBack(String id) {
+        if (groupOf(id) == null || shut(groupOf(id)) == 0) {
+            dueAsRecorded(id);
+        }
+    }
+
+    private void dueAsRecorded(String id) {
+        Waiting waiting = delayed.get(id);
+        if (waiting != null && !parked.contains(id) && waiting.priority == 0 && state.containsKey(id)) {
+            delayed.put(id, new Waiting(Math.min(waiting.due, stateOf(id, waiting.due, 0).due), 0));
+        }
+    }
+
+    private void openGates() {
+        opening.entrySet().removeIf(entry -> {
+            if (entry.getValue() <= now) {
+                changed.put(entry.getKey(), true);
+            }
+            return entry.getValue() <= now;
+        });
+        long rest = Math.max(0, groupBurst - 1) * groupInterval;
+        gates.entrySet().removeIf(gate -> shut(gate.getKey()) == 0 && gate.getValue().next + rest <= now);
+    }
+
+    /** Pauses a group until a time, or ends its pause with 0; returns until when it was paused. */
+    private long pauseGroup(String group, long till) {
+        needs.add("groups=0.1");
+        needs.add("limits=0.1");
+        limits = true;
+        Gate gate = gates.getOrDefault(group, Gate.OPEN);
+        if (till == 0 ? gate.ends > 0 : till > Math.max(gate.ends, now)) {
+            gates.put(group, new Gate(gate.next, now, till));
+            touch(group, false);
+            placed.stream().filter(id -> group.equals(groupOf(id))).forEach(this::dueAsRecorded);
+        }
+        return gate.ends > now ? gate.ends : 0;
+    }
+
+    /** Whether a claim gives a message of a group; else it is parked, or waits in its place for the gate. */
+    private boolean mayGive(String id, long time, State record, boolean batch, Map<String, Integer> given) {
+        String group = groupOf(id);
+        if (batch && given.containsKey(group)) {
+            return false;
+        }
+        boolean kept = record != null && placed.contains(id);
+        int others = given.getOrDefault(group, holders(group)) - (kept ? 1 : 0);
+        long shut = shut(group);
+        if (shut == 0 && (places == 0 || others < places)) {
+            given.put(group, others + 1);
+            if (limits && groupInterval > 0) {
+                Gate gate = gates.getOrDefault(group, Gate.OPEN);
+                long rested = now - (groupBurst - 1) * groupInterval;
+                gates.put(group, new Gate(Math.max(gate.next, rested) + groupInterval, gate.since, gate.ends));
+                touch(group, false);
+            }
+            return true;
+        }
+        boolean keeps = kept && shut > 0;
+        if (record != null) {
+            state.put(id, record);
+        }
+        leased.remove(id);
+        delayed.put(id, new Waiting(keeps ? shut : time, 0));
+        if (!keeps) {
+            placed.remove(id);
+            parked.add(id);
+            touch(group, false);
+        }
+        return false;
+    }
+
+    /** The due time of the first waiting message, or when the first gate opens; null if none waits. */
     private Long firstDue() {
-        return dueTimes().stream()
+        return Stream.concat(dueTimes().stream(), limits ? opening.values().stream() : Stream.<Long>empty())
                 .min(Comparator.naturalOrder())
-                .map(due -> Math.max(due, opens()))
+                .map(due -> Math.max(due, from()))
                 .orElse(null);
+    }
+
+    /** From when on the queue has a place, and its rate lets a delivery begin. */
+    private long from() {
+        if (!limits || concurrency == 0 || leased.size() < concurrency) {
+            return opens();
+        }
+        return Math.max(opens(), leased.get(inOrder(leased, at -> at).get(leased.size() - concurrency)));
     }
 
     /** When the next delivery may begin by the rate; not later than this rate may make it wait. */
@@ -244,7 +450,7 @@ public final class QueueModel {
 
     private void coverEarlier(double earliest, long time) {
         if (earliest != Double.POSITIVE_INFINITY && paused == 0) {
-            waiters.coverEarlier(Math.max((long) earliest, opens()), firstDue(), time);
+            waiters.coverEarlier(Math.max((long) earliest, from()), firstDue(), time);
         }
     }
 
@@ -278,10 +484,10 @@ public final class QueueModel {
                     }
                 }
                 case "settle" -> {
-                    if (text(item[2]).equals("extend") || !holds(id, (byte[]) item[1]) || !finished.add(id)) {
+                    if (action(item).equals("extend") || !holds(id, (byte[]) item[1]) || !finished.add(id)) {
                         continue; // it finishes nothing, perhaps because of one before it in this call
                     }
-                    switch (text(item[2])) {
+                    switch (action(item)) {
                         case "retry" ->
                             earliest = Math.min(
                                     earliest, Math.min(time + (double) Long.parseLong(text(item[3])) + i, MAX));
@@ -298,10 +504,10 @@ public final class QueueModel {
         Set<String> met = new HashSet<>();
         if (script == LuaScript.SETTLE
                 && items.stream()
-                        .filter(item -> !text(item[2]).equals("extend")
+                        .filter(item -> !action(item).equals("extend")
                                 && holds(text(item[0]), (byte[]) item[1])
                                 && met.add(text(item[0])))
-                        .anyMatch(item -> text(item[2]).endsWith("dead-letter"))) {
+                        .anyMatch(item -> action(item).endsWith("dead-letter"))) {
             Long head = dead.firstDue();
             if (head == null || time < head || head < time - WaitersModel.OVERDUE) {
                 dead.waiters.cover(time, time);
@@ -315,15 +521,6 @@ public final class QueueModel {
     /** Tells whether a redrive may move a dead letter. */
     private boolean moves(Object[] item) {
         return delayed.containsKey(text(item[0])) || holds(text(item[0]), (byte[]) item[1]);
-    }
-
-    /** Tells whether any of these deliveries ends and is one of a group. */
-    private boolean endsGrouped(List<Object[]> items) {
-        return items.stream()
-                .anyMatch(item -> !text(item[2]).equals("extend")
-                        && holds(text(item[0]), (byte[]) item[1])
-                        && groupOf(text(item[0])) != null
-                        && dead != null);
     }
 
     /** The text behind the group in the last argument of a message to schedule. */
@@ -364,6 +561,7 @@ public final class QueueModel {
      */
     public Object execute(LuaScript script, Object[] arguments, long time) {
         now = time;
+        limits = needs.contains("limits=0.1");
         if (dead != null) {
             dead.now = time;
         }
@@ -404,7 +602,8 @@ public final class QueueModel {
                         && items.stream().anyMatch(item -> text(item[1]).contains(" group="))
                 || script == LuaScript.REDRIVE
                         && items.stream().anyMatch(item -> dead.groupOf(text(item[0])) != null && dead.moves(item))
-                || script == LuaScript.SETTLE && endsGrouped(items);
+                || script == LuaScript.SCHEDULE && concurrency > 0;
+        final boolean limited = limits;
         Long before = firstDue();
         cover(script, items, time, groups);
         ByteBuffer reply = ByteBuffer.allocate(8 + 9 * items.size()).order(ByteOrder.LITTLE_ENDIAN);
@@ -424,10 +623,23 @@ public final class QueueModel {
             case "redrive" -> redrive(items, time, reply);
             default -> throw new IllegalArgumentException(script.toString());
         }
-        if (groups) {
-            coverAfter(before, time);
+        groups |= script == LuaScript.SETTLE && !changed.isEmpty();
+        balanceAll();
+        if (groups || limits && (script == LuaScript.CHANGE || script == LuaScript.REDRIVE)) {
+            coverAfter(groups || script == LuaScript.CHANGE && limited ? before : null, time);
         }
-        if (script != LuaScript.SETTLE && script != LuaScript.ACKNOWLEDGE && messages.isEmpty()) {
+        Long first = firstDue();
+        if (script == LuaScript.SETTLE
+                && limited
+                && concurrency > 0
+                && first != null
+                && (before == null || first < before)) {
+            freed = time;
+            if (paused == 0) {
+                waiters.cover(first, time);
+            }
+        }
+        if (script != LuaScript.SETTLE && script != LuaScript.ACKNOWLEDGE) {
             forgetNeeds();
         }
         byte[] answer = reply.array();
@@ -438,12 +650,26 @@ public final class QueueModel {
         return answer;
     }
 
-    /** An empty queue needs nothing but its limits. */
+    /** An empty queue needs nothing but its limits and gates, and one without limits no client that knows them. */
     private void forgetNeeds() {
+        boolean unlimited =
+                limits && interval + groupInterval == 0 && concurrency == 0 && next <= now && gates.isEmpty();
+        if (unlimited) {
+            needs.remove("limits=0.1");
+            next = -1;
+        }
+        if (!messages.isEmpty()) {
+            return;
+        }
+        boolean gated = limits && grouped() && !gates.isEmpty();
         needs.clear();
-        if (interval > 0) {
+        if (gated) {
+            needs.add("groups=0.1");
+        }
+        if (limits && !unlimited) {
             needs.add("limits=0.1");
         }
+        opening.clear();
     }
 
     private static boolean isAllDone(byte[] reply) {
@@ -515,6 +741,9 @@ public final class QueueModel {
     }
 
     private void delay(String id, long due, int priority) {
+        if (!placed.contains(id)) {
+            touch(groupOf(id), false);
+        }
         delayed.put(id, new Waiting(due, priority));
         if (priority > 0) {
             priorities.add(priority);
@@ -528,6 +757,9 @@ public final class QueueModel {
 
     private void schedule(List<Object[]> items, long time, ByteBuffer reply) {
         forget(time);
+        if (items.stream().anyMatch(item -> text(item[1]).contains(" group="))) {
+            mend();
+        }
         for (int i = 0; i < items.size(); i++) {
             Object[] item = items.get(i);
             String id = text(item[0]);
@@ -656,7 +888,7 @@ public final class QueueModel {
         long due = nextRun(item, time);
         String past = s.past()[0] + "@" + s.past()[1] + "@" + s.firstDue;
         double value = due;
-        if (text(item[2]).equals("run-dead-letter")) {
+        if (action(item).equals("run-dead-letter")) {
             past = (Integer.parseInt(s.past()[0]) + 1) + "@" + time + "@" + s.firstDue;
             if (messages.containsKey(id)) {
                 String letter = id + "@" + time;
@@ -687,19 +919,33 @@ public final class QueueModel {
                 paused = action.equals("resume") ? 0 : paused > 0 ? paused : time;
                 continue;
             }
-            if (action.equals("limit-concurrency")) {
-                answer(reply, 0, 0); // histories have none
+            if (action.endsWith("-group") || action.startsWith("pause-group")) {
+                long till = action.equals("resume-group")
+                        ? 0
+                        : (long) Math.max(1, Math.min(MAX, action.endsWith("-after") ? time + due + i : due));
+                long until = till > 0 || limits ? pauseGroup(id, till) : 0;
+                answer(reply, until > 0 ? 1 : 0, until);
                 continue;
             }
-            if (action.endsWith("-rate")) {
-                boolean ofQueue = action.equals("limit-rate");
-                answer(reply, 0, ofQueue ? interval * 1024 + burst : 0);
-                if (ofQueue && due > 0) {
-                    interval = (long) due / 1024;
-                    burst = (int) ((long) due % 1024);
-                    needs.add("limits=0.1");
-                    waiters.cover(time, time);
+            if (action.endsWith("-rate") || action.equals("limit-concurrency")) {
+                answer(reply, 0, 0); // none were there before
+                if (due == 0) {
+                    continue;
                 }
+                switch (action) {
+                    case "limit-rate" -> {
+                        interval = (long) due / 1024;
+                        burst = (int) ((long) due % 1024);
+                    }
+                    case "limit-group-rate" -> {
+                        groupInterval = (long) due / 1024;
+                        groupBurst = (int) ((long) due % 1024);
+                    }
+                    default -> concurrency = (int) due;
+                }
+                needs.add("limits=0.1");
+                limits = true;
+                waiters.cover(time, time);
                 continue;
             }
             if (action.startsWith("limit-")) {
@@ -740,10 +986,11 @@ public final class QueueModel {
                 state.put(
                         id,
                         new State(s.attempts, s.lost, s.reason, s.priority, s.claim, (long) due, firstDue, s.failure));
-                delayed.put(id, new Waiting((long) due, pending.priority));
                 if (!action.equals("promote")) {
                     placed.remove(id);
                 }
+                parked.remove(id);
+                delay(id, (long) due, pending.priority);
                 answer(reply, 1, due);
             }
         }
@@ -782,6 +1029,7 @@ public final class QueueModel {
     }
 
     private void settle(List<Object[]> items, long time, ByteBuffer reply) {
+        Map<String, Long> pauses = new TreeMap<>();
         // The state at the beginning of the call decides which items are stale.
         List<Integer> stale = new ArrayList<>();
         // Those that this call gives back: they wait, even if their bodies are lost.
@@ -805,7 +1053,13 @@ public final class QueueModel {
             Message message = messages.get(id);
             long micros = Long.parseLong(text(item[3]));
             String failure = text(item[4]);
-            switch (text(item[2])) {
+            String[] words = text(item[2]).split(" pause=");
+            if (words.length > 1) {
+                touch(groupOf(id), true);
+                long until = (long) Math.min(time + (double) Long.parseLong(words[1]), MAX);
+                pauses.merge(groupOf(id), until, Math::max);
+            }
+            switch (words[0]) {
                 case "run-done", "run-dead-letter" -> {
                     endRun(item, time, reply);
                     givenBack.add(id);
@@ -816,7 +1070,7 @@ public final class QueueModel {
                     state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, s.firstDue, failure));
                     leased.remove(id);
                     givenBack.add(id);
-                    if (!strict) {
+                    if (!strict || s.attempts == 0) {
                         placed.remove(id);
                     }
                     delay(id, due, s.level());
@@ -856,6 +1110,11 @@ public final class QueueModel {
                 }
             }
         }
+        pauses.forEach(this::pauseGroup);
+    }
+
+    private static String action(Object[] item) {
+        return text(item[2]).split(" ")[0];
     }
 
     private void finish(String id, long remember, long time) {
@@ -904,10 +1163,17 @@ public final class QueueModel {
         List<byte[]> reply =
                 switch (walk) {
                     case "index" -> List.of(doubles(time, messages.size(), 0), ascii("0"));
-                    case "groups" -> List.of(doubles(time, grouped, 0), ascii("0"));
+                    case "groups" -> {
+                        messages.keySet().stream()
+                                .filter(id -> groupOf(id) != null)
+                                .forEach(this::dueAsRecorded);
+                        yield List.of(doubles(time, grouped, 0), ascii("0"));
+                    }
                     default -> check(walk.equals("messages"), time);
                 };
-        if (dead != null && (walk.equals("groups") ? grouped() : walk.equals("messages") && grouped > 0)) {
+        if (dead != null && (walk.equals("groups") ? grouped() || limits : walk.equals("messages") && grouped > 0)) {
+            messages.values().forEach(message -> touch(message.group, false));
+            balanceAll();
             coverAfter(before, time);
         }
         return reply;
@@ -964,23 +1230,43 @@ public final class QueueModel {
             next = next < 0 ? next : opens();
             wanted = (int) Math.min(wanted, Math.max(0, Math.floorDiv(time - rate, interval) + 1));
         }
-        final boolean closed = rate > time;
+        int free = Integer.MAX_VALUE;
+        if (limits && concurrency > 0) {
+            long valid = leased.values().stream().filter(at -> at > time).count();
+            wanted = (int) Math.max(0, Math.min(wanted, concurrency - valid));
+            free = Math.max(0, Math.min(wanted, concurrency - leased.size()));
+        }
         Long complete = batch ? completion(wanted, Long.parseLong(text(arguments[11])), time) : null;
-        int looked = complete == null ? wanted : 8;
         List<String> ids = new ArrayList<>();
         List<String> dropped = new ArrayList<>();
         long bytes = 0;
-        boolean full = paused > 0 || closed;
+        boolean full = paused > 0;
         List<String> ended = upTo(leased, at -> at, time);
-        Set<String> parked = parked();
-        Set<String> given = new HashSet<>();
+        if (paused == 0 && asked > 0 && grouped()) {
+            List<String> zero = inOrder(delayed, w -> w.due);
+            zero.removeIf(id -> delayed.get(id).priority > 0 || parked.contains(id));
+            Waiting last = zero.size() < Math.max(1, wanted)
+                    ? null
+                    : delayed.get(zero.get((wanted == 0 ? zero.size() : wanted) - 1));
+            if (limits || last == null || last.due > time || time % 16 == 0) {
+                mend();
+                if (limits) {
+                    openGates();
+                }
+                balanceAll();
+            }
+        }
+        Long first = firstDue();
+        Map<String, Integer> given = new HashMap<>();
         if (priorities.isEmpty() || wantedEnded == 0) {
             ended = ended.subList(0, Math.min(wantedEnded, ended.size()));
         }
+        boolean oneSet = priorities.isEmpty() && ended.isEmpty();
         for (int priority = ScheduleRequest.MAX_PRIORITY; priority >= 0; priority--) {
             int level = priority;
             List<String> ready = upTo(delayed, w -> w.due, time);
             ready.removeIf(id -> delayed.get(id).priority != level || parked.contains(id));
+            int looked = complete == null ? Math.min(wanted, free) : 8;
             ready = new ArrayList<>(ready.subList(0, Math.min(looked, ready.size())));
             List<String> lost = new ArrayList<>(ended);
             lost.removeIf(id -> stateOf(id, 0, 0).level() != level);
@@ -990,6 +1276,7 @@ public final class QueueModel {
                         && (ready.isEmpty() || leased.get(lost.get(0)) < delayed.get(ready.get(0)).due);
                 String id = (fromLease ? lost : ready).remove(0);
                 wantedEnded -= fromLease ? 1 : 0;
+                free -= fromLease ? 0 : 1;
                 Message message = messages.get(id);
                 if (message == null) {
                     dropped.add(id);
@@ -997,25 +1284,27 @@ public final class QueueModel {
                 }
                 State s = stateOf(id, fromLease ? leased.get(id) : message.due, fromLease ? 0 : level);
                 int losses = fromLease ? Math.min(255, s.lost + 1) : s.lost;
+                int reason = fromLease ? 2 : s.reason;
+                int length = message.bytes().length;
+                boolean fresh = !fromLease && !state.containsKey(id) && length <= 1_024;
                 boolean alone = losses >= 2 || (batch && s.attempts > 0);
                 if (batch && (alone ? !ids.isEmpty() : complete != null)) {
                     continue;
                 }
-                if (!ids.isEmpty() && (alone || bytes + message.bytes().length > maxBytes)) {
+                if (!ids.isEmpty() && (alone || bytes + length > maxBytes)) {
                     full = true;
                     continue;
                 }
-                if (dead != null && gave(given, id) && batch) {
+                State record = fresh && oneSet && complete == null && bytes + length <= maxBytes
+                        ? null
+                        : new State(s.attempts, losses, reason, s.priority, NO_CLAIM, s.due, s.firstDue, s.failure);
+                if (grouped() && message.group != null && !mayGive(id, s.due, record, batch, given)) {
                     continue;
                 }
                 full = alone;
-                bytes += message.bytes().length;
+                bytes += length;
                 ids.add(id);
-                boolean brief = !fromLease
-                        && !state.containsKey(id)
-                        && message.bytes().length <= 1_024
-                        && (message.group == null || dead == null);
-                int reason = fromLease ? 2 : s.reason;
+                boolean brief = fresh && (message.group == null || dead == null);
                 long due = brief ? QueueSnapshot.AS_BODY : s.due;
                 long firstDue = brief ? QueueSnapshot.AS_BODY : s.firstDue;
                 state.put(id, new State(s.attempts + 1, losses, reason, s.priority, claim, due, firstDue, s.failure));
@@ -1029,16 +1318,16 @@ public final class QueueModel {
             }
         }
         dropped.forEach(this::remove);
+        balanceAll();
         dropPriorities();
-        if (messages.isEmpty()) {
-            forgetNeeds();
-        }
         if (interval > 0 && !ids.isEmpty()) {
             next = rate + ids.size() * interval;
         }
+        forgetNeeds();
         calls.put(session, new Call(sequence, time, packed(ids), claim, ids));
         Long event = firstDue();
-        if (complete != null && ids.isEmpty() && dropped.isEmpty()) {
+        if (complete != null && first != null && ids.isEmpty() && dropped.isEmpty()) {
+            event = first;
             long woken = event + WaitersModel.OVERDUE + 1;
             event = woken > time ? Math.min(complete, woken) : complete;
         }
@@ -1069,7 +1358,6 @@ public final class QueueModel {
             return null;
         }
         // By what is stored: of one priority, so many.
-        Set<String> parked = parked();
         LongStream full = IntStream.rangeClosed(0, ScheduleRequest.MAX_PRIORITY)
                 .mapToObj(priority -> delayed.entrySet().stream()
                         .filter(entry -> !parked.contains(entry.getKey()))
@@ -1106,7 +1394,7 @@ public final class QueueModel {
 
     /** When leases end, and what was leased may be claimed again. */
     private List<Long> leaseEnds() {
-        return leased.values().stream().map(at -> Math.max(at, opens())).toList();
+        return leased.values().stream().map(at -> Math.max(at, from())).toList();
     }
 
     /** When the next message is due, which is known, or lease ends; null if nothing comes, or the queue is paused. */
@@ -1117,13 +1405,13 @@ public final class QueueModel {
 
     /** @param due when the next message is due, or a batch complete; null if none is */
     private List<byte[]> claimReply(List<String> ids, List<String> dropped, Long due, long time, long again) {
-        ByteBuffer head = ByteBuffer.allocate(interval > 0 ? 41 : 40).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer head = ByteBuffer.allocate(limits ? 41 : 40).order(ByteOrder.LITTLE_ENDIAN);
         head.putDouble(time)
                 .putDouble(untilFirst(due == null ? List.of() : List.of(due), time))
                 .putDouble(untilFirst(leaseEnds(), time));
         head.putDouble(again);
         head.putInt(ids.size()).putInt(dropped.size());
-        if (interval > 0) {
+        if (limits) {
             head.put((byte) 1);
         }
         List<byte[]> reply = new ArrayList<>();
@@ -1147,7 +1435,6 @@ public final class QueueModel {
 
     /** Of what claims look at. */
     private List<Long> dueTimes() {
-        Set<String> parked = parked();
         return delayed.entrySet().stream()
                 .filter(entry -> !parked.contains(entry.getKey()))
                 .map(entry -> entry.getValue().due)
@@ -1172,11 +1459,12 @@ public final class QueueModel {
         List<byte[]> reply = new ArrayList<>();
         if ((delayed.containsKey(id) || leased.containsKey(id)) && messages.containsKey(id)) {
             tell(reply, id);
-            boolean held = parked().contains(id) && delayed.get(id).due <= time;
+            boolean held = parked.contains(id) && delayed.get(id).due <= time;
             reply.add((leased.containsKey(id) ? "leased" : held ? "parked" : "delayed")
                     .getBytes(StandardCharsets.US_ASCII));
             reply.add(messages.get(id).bytes());
-            reply.add(doubles(0)); // no group is paused
+            long ends = limits && groupOf(id) != null ? gates.getOrDefault(groupOf(id), Gate.OPEN).ends : 0;
+            reply.add(doubles(ends > time ? ends : 0));
         }
         return reply;
     }
@@ -1199,9 +1487,9 @@ public final class QueueModel {
     private List<byte[]> browse(String which, int limit, long after, String afterId, boolean newest) {
         List<byte[]> reply = new ArrayList<>();
         boolean ofLeased = which.equals("leased");
-        Set<String> parked = which.equals("parked") ? parked() : delayed.keySet();
+        Set<String> shown = which.equals("parked") ? parked : delayed.keySet();
         browse(ofLeased, newest).stream()
-                .filter(id -> ofLeased || parked.contains(id))
+                .filter(id -> ofLeased || shown.contains(id))
                 .filter(id -> {
                     int place = Long.compare(ofLeased ? leased.get(id) : delayed.get(id).due, after);
                     int atOnce = newest && afterId.isEmpty() ? -1 : id.compareTo(afterId);
@@ -1238,7 +1526,6 @@ public final class QueueModel {
     private byte[] stats(long time) {
         List<Long> times = allDueTimes();
         Predicate<Long> isOverdue = at -> at <= time;
-        Set<String> parked = parked();
         List<Long> held =
                 parked.stream().map(id -> delayed.get(id).due).filter(isOverdue).toList();
         List<Long> claimable = dueTimes();
@@ -1255,7 +1542,7 @@ public final class QueueModel {
                 .orElse(-1);
         double parkedCount = held.size();
         double oldestParked = held.stream().mapToDouble(at -> time - at).max().orElse(0);
-        if (interval > 0 && opens() > time - 1_000_000) {
+        if (Math.max(from(), freed <= time ? freed : 0) > time - 1_000_000) {
             parkedCount += overdue;
             oldestParked = Math.max(oldest, oldestParked);
             overdue = 0;
@@ -1308,6 +1595,8 @@ public final class QueueModel {
     }
 
     private void remove(String id) {
+        touch(groupOf(id), true);
+        parked.remove(id);
         messages.remove(id);
         delayed.remove(id);
         leased.remove(id);
@@ -1335,6 +1624,10 @@ public final class QueueModel {
         delayed.replaceAll((id, w) -> new Waiting(Math.max(0, w.due - micros), w.priority));
         leased.replaceAll((id, at) -> Math.max(0, at - micros));
         next = next < 0 ? next : Math.max(0, next - micros);
+        freed = freed < 0 ? freed : Math.max(0, freed - micros);
+        opening.replaceAll((group, at) -> Math.max(0, at - micros));
+        gates.replaceAll((group, gate) -> new Gate(
+                Math.max(0, gate.next - micros), Math.max(0, gate.since - micros), Math.max(0, gate.ends - micros)));
         seen.replaceAll((id, at) -> Math.max(0, at - micros));
         messages.replaceAll((id, m) -> new Message(m.scheduled, Math.max(0, m.due - micros), m.body, m.group));
         state.replaceAll((id, s) -> new State(
@@ -1365,7 +1658,8 @@ public final class QueueModel {
         put(snapshot, queue + "messages", messages, m -> QueueSnapshot.message(m.time(), m.due, m.rest()));
         put(snapshot, queue + "leased", leased, String::valueOf);
         state.forEach((id, s) -> snapshot.keys().get(queue + "state").put(id, describe(s.of(groupOf(id)))));
-        Set<String> parked = parked();
+        put(snapshot, queue + "gates", gates, Gate::text);
+        put(snapshot, queue + "opens", opening, String::valueOf);
         put(snapshot, queue + "sessions", calls, c -> QueueSnapshot.call(c.sequence, c.time, latin(c.result)));
         put(snapshot, queue + "seen", seen, String::valueOf);
         put(snapshot, queue + "waiters", waiters.promises(), String::valueOf);
@@ -1393,6 +1687,15 @@ public final class QueueModel {
         }
         if (interval > 0) {
             config.put("rate", String.valueOf(interval * 1024 + burst));
+        }
+        if (groupInterval > 0) {
+            config.put("groupRate", String.valueOf(groupInterval * 1024 + groupBurst));
+        }
+        if (concurrency > 0) {
+            config.put("concurrency", String.valueOf(concurrency));
+        }
+        if (freed >= 0) {
+            config.put("freed", String.valueOf(freed));
         }
         if (next >= 0) {
             config.put("next", String.valueOf(next));

@@ -45,7 +45,7 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
         for (int priority = 1; priority <= ScheduleRequest.MAX_PRIORITY; priority++) {
             own.add("delayed:" + priority);
         }
-        own.addAll(List.of("parked", "groups", "consumers"));
+        own.addAll(List.of("parked", "groups", "gates", "opens", "consumers"));
         List<String> all = new ArrayList<>(own);
         own.forEach(part -> all.add("dead:" + part));
         return all;
@@ -57,7 +57,8 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
                 || part.endsWith("seen")
                 || part.endsWith("waiters")
                 || part.endsWith("parked")
-                || part.endsWith("groups");
+                || part.endsWith("groups")
+                || part.endsWith("opens");
     }
 
     private static String load(String resource) {
@@ -96,6 +97,7 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
                                     case "state", "dead:state" -> state(value);
                                     case "sessions", "dead:sessions" -> call(value);
                                     case "config", "dead:config" -> latin(value);
+                                    case "gates", "dead:gates" -> gate(value);
                                     case "consumers", "dead:consumers" ->
                                         latin(value).substring(8);
                                     default -> String.valueOf((long) Double.parseDouble(latin(value)));
@@ -119,7 +121,7 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
                         SHIFT,
                         RScript.ReturnType.VALUE,
                         PARTS.stream()
-                                .filter(part -> isSortedSet(part) || part.matches(".*(messages|state|config)"))
+                                .filter(part -> isSortedSet(part) || part.matches(".*(messages|state|config|gates)"))
                                 .map(part -> (Object) queue.key(part))
                                 .toList(),
                         Long.toString(micros));
@@ -166,6 +168,15 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
             int attempts, int lost, int reason, String claim, long due, long firstDue, String failure, int priority) {
         return "attempts " + attempts + " lost " + lost + " reason " + reason + " priority " + priority + " claim "
                 + claim + " due " + due + " first " + firstDue + " failure " + failure;
+    }
+
+    private static String gate(byte[] bytes) {
+        ByteBuffer in = little(bytes);
+        return gate((long) in.getDouble(), (long) in.getDouble(), (long) in.getDouble());
+    }
+
+    public static String gate(long next, long since, long ends) {
+        return "next " + next + " paused since " + since + " until " + ends;
     }
 
     private static String call(byte[] bytes) {

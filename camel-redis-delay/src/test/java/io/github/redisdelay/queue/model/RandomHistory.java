@@ -8,6 +8,7 @@ import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
+import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
@@ -123,15 +124,22 @@ public final class RandomHistory {
         // Times in minutes from now, so that nothing depends on how long the test takes.
         this.past = System.currentTimeMillis() * 1000 - 100_000 * MINUTE;
         this.plain = random.nextBoolean();
-        this.grouped = groups && !plain && random.nextBoolean();
-        boolean rated = groups && !plain && random.nextInt(3) == 0;
-        if (grouped || rated) {
-            Rate rate = rated ? new Rate((1 + random.nextInt(3)) * 10 * MINUTE, 1 + random.nextInt(4)) : null;
-            QueueLimits limit =
-                    new QueueLimits(grouped ? random.nextInt(4) : 1, !grouped || random.nextBoolean(), rate, null, 0);
+        this.grouped = groups && !plain && random.nextInt(4) != 0;
+        boolean limited = groups && !plain && random.nextInt(4) != 0;
+        if (grouped || limited) {
+            QueueLimits limit = new QueueLimits(
+                    grouped ? random.nextInt(4) : 1,
+                    !grouped || random.nextBoolean(),
+                    limited && random.nextBoolean() ? rate() : null,
+                    limited && grouped && random.nextBoolean() ? rate() : null,
+                    limited && random.nextBoolean() ? 1 + random.nextInt(4) : 0);
             calls.add(this.clients.get(0).queue.admin().limit(limit));
             network.deliverAll();
         }
+    }
+
+    private Rate rate() {
+        return new Rate((1 + random.nextInt(3)) * 10 * MINUTE, 1 + random.nextInt(4));
     }
 
     /** True for a step that a plain history hardly ever does. */
@@ -178,12 +186,17 @@ public final class RandomHistory {
             case 16, 17 -> sent(client.queue.redrive(deadLetter(), null), null);
             case 18 -> redriveHeld(client);
             case 19 -> actOnDeadLetters(client);
-            case 20 ->
+            case 20 -> {
+                if (grouped && random.nextInt(4) != 0) {
+                    pauseGroup(client);
+                    break;
+                }
                 sent(
                         special(4)
                                 ? client.queue.admin().pause()
                                 : client.queue.admin().resume(),
                         null);
+            }
             case 21 -> rare(client);
             case 22, 23 -> settleBatch(client);
             default -> {
@@ -192,6 +205,11 @@ public final class RandomHistory {
                 }
             }
         }
+    }
+
+    private void pauseGroup(Client client) {
+        MessageGroup group = client.queue.group("g" + random.nextInt(3));
+        sent(random.nextInt(3) == 0 ? group.resume() : group.pause(due()), null);
     }
 
     /** Moves a dead letter back whose delivery somebody holds, or held. */
@@ -467,6 +485,16 @@ public final class RandomHistory {
 
     /** Finishes or extends a delivery, which may be stale or finished already, through any client. */
     private void settle(Client client, ClaimedDelivery delivery) {
+        if (delivery.group() != null && random.nextInt(6) == 0) {
+            Settlement end = any(List.of(
+                    new Settlement.Retry(micros(delay()), failure()),
+                    Settlement.RELEASE,
+                    Settlement.ACKNOWLEDGE,
+                    new Settlement.DeadLetter(failure(), micros(remember()))));
+            Settlement pausing = new Settlement.PauseGroup(end, micros(delay()));
+            sent(client.queue.partitions().get(0).settle(delivery, pausing), null);
+            return;
+        }
         sent(
                 switch (random.nextInt(8)) {
                     case 0 ->

@@ -40,6 +40,11 @@ public final class WaitersModel {
         this.line = line;
     }
 
+    WaitersModel(WaitersModel other) {
+        this(other.line);
+        other.promises.forEach(this::put);
+    }
+
     /** The consumers among the waiters, and when each comes. */
     public Map<String, Long> promises() {
         return new TreeMap<>(promises);

@@ -1,6 +1,6 @@
 -- Lets time pass for a queue: moves all that it waits for into the past. For tests.
 --
--- KEYS  sorted sets; hashes of messages, of state records, and of the configuration
+-- KEYS  sorted sets; hashes of messages, of state records, of gates, and of the configuration
 -- ARGV  1 by how many microseconds
 -- Reply  1
 -- Cost  O(N log N)
@@ -30,10 +30,14 @@ for i = 1, #KEYS do
   elseif string.find(KEYS[i], 'state$') then
     shift_within(KEYS[i], 25, 41)
   elseif string.find(KEYS[i], 'config$') then
-    local next = redis.call('HGET', KEYS[i], 'next')
-    if next then
-      redis.call('HSET', KEYS[i], 'next', string.format('%.0f', earlier(next)))
+    for _, field in ipairs({ 'next', 'freed' }) do
+      local at = redis.call('HGET', KEYS[i], field)
+      if at then
+        redis.call('HSET', KEYS[i], field, string.format('%.0f', earlier(at)))
+      end
     end
+  elseif string.find(KEYS[i], 'gates$') then
+    shift_within(KEYS[i], 1, 25)
   elseif string.find(KEYS[i], 'groups$') then
     -- The times are in the members, but of those that have a place.
     local members = redis.call('ZRANGE', KEYS[i], 0, -1)
