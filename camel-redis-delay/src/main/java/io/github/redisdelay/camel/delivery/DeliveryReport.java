@@ -156,10 +156,13 @@ public final class DeliveryReport {
                 .append(on(routeId))
                 .append(", again in ")
                 .append(Durations.text(outcome.asked() == null ? retry.delay() : outcome.asked()));
-        if (outcome.unreadable() != null) {
-            line.append(" as the redelivery policy says: ").append(oneLine(outcome.unreadable()));
-        } else if (outcome.asked() != null) {
+        if (outcome.asked() != null) {
             line.append(" as ").append(outcome.askedBy()).append(" says");
+        } else if (outcome.unreadable() != null) {
+            line.append(" as the redelivery policy says");
+        }
+        if (outcome.unreadable() != null) {
+            line.append(": ").append(oneLine(outcome.unreadable()));
         }
         if (outcome.failed()) {
             line.append(outcome.unreadable() == null ? ": " : "; ").append(why(outcome));

@@ -5,6 +5,8 @@ import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.OwnHeaders;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Predicate;
 import org.apache.camel.CamelExchangeException;
 import org.apache.camel.CamelExecutionException;
@@ -66,15 +68,10 @@ public record RouteOutcome(
         OwnHeaders.warn(exchange);
         boolean returned = failed || exchange.isRollbackOnly() || exchange.isRollbackOnlyLast();
         Throwable cause = returned ? cause(exchange) : null;
-        Duration retryAfter = null;
-        Duration pauseGroup = null;
-        String unreadable = null;
-        try {
-            retryAfter = asked(exchange, RedisDelayConstants.RETRY_AFTER);
-            pauseGroup = asked(exchange, RedisDelayConstants.PAUSE_GROUP);
-        } catch (IllegalArgumentException e) {
-            unreadable = e.getMessage();
-        }
+        List<String> wrong = new ArrayList<>();
+        Duration retryAfter = asked(exchange, RedisDelayConstants.RETRY_AFTER, wrong);
+        Duration pauseGroup = asked(exchange, RedisDelayConstants.PAUSE_GROUP, wrong);
+        String unreadable = wrong.isEmpty() ? null : String.join("; ", wrong);
         String reason = deadLetterReason(exchange, isKnownReason);
         if (!returned && retryAfter == null && pauseGroup == null && unreadable == null && reason == null) {
             return SUCCEEDED;
@@ -84,13 +81,17 @@ public record RouteOutcome(
         return new RouteOutcome(returned, cause, retryAfter, pauseGroup, unreadable, reason, logged, false);
     }
 
-    /** The duration that a property, or else a header, asks for; null for none. */
-    private static Duration asked(Exchange exchange, String name) {
+    /** The duration that a property, or else a header, asks for; null for none, and for a wrong one, which is noted. */
+    private static Duration asked(Exchange exchange, String name, List<String> wrong) {
         Object property = exchange.getProperty(name);
         Object value = property == null ? exchange.getMessage().getHeader(name) : property;
-        return value == null
-                ? null
-                : Durations.of((property == null ? "header" : "exchange property") + " '" + name + "'", value);
+        try {
+            String what = (property == null ? "header" : "exchange property") + " '" + name + "'";
+            return value == null ? null : Durations.of(what, value);
+        } catch (IllegalArgumentException e) {
+            wrong.add(e.getMessage());
+            return null;
+        }
     }
 
     private static Throwable cause(Exchange exchange) {
