@@ -170,6 +170,29 @@ class GroupPauseRouteIT extends CamelRedisIT {
         assertThat(figures("a")).containsEntry("messages", 1L).doesNotContainKey("pausedUntil");
     }
 
+    /** Each of the two headers counts, whatever is wrong with the other one, which the WARN names. */
+    @ParameterizedTest
+    @CsvSource({
+        "CamelRedisDelayPauseGroup, CamelRedisDelayRetryAfter",
+        "CamelRedisDelayRetryAfter, CamelRedisDelayPauseGroup"
+    })
+    void should_do_what_one_header_says_if_the_other_one_is_wrong(String right, String wrong) throws Exception {
+        schedule("", "a", "a1");
+        try (LogLines log = new LogLines("io.github.redisdelay.camel")) {
+            start(consume("", exchange -> {
+                note(exchange);
+                exchange.getMessage().setHeader(wrong, "soon");
+                exchange.getMessage().setHeader(right, "2h");
+            }));
+            await().until(() -> log.of(Level.WARN).stream()
+                    .anyMatch(line -> line.contains(
+                            "again in 2 h as " + right + " says: header '" + wrong + "' 'soon' is no duration")));
+        }
+        await().until(() -> stats().leased() == 0);
+        assertThat(dueTime("a")).isGreaterThan(System.currentTimeMillis() + 7_100_000);
+        assertThat(figures("a").containsKey("pausedUntil")).isEqualTo(right.equals(RedisDelayConstants.PAUSE_GROUP));
+    }
+
     @Test
     void should_warn_of_a_pause_without_a_group_and_retry_after_it() throws Exception {
         schedule("", null, "a1");
@@ -224,6 +247,12 @@ class GroupPauseRouteIT extends CamelRedisIT {
     void should_refuse_a_pause_that_is_none() {
         assertThat(error("pause", Map.of(RedisDelayConstants.DELAY, "5m")))
                 .contains("operation 'pause' of a whole queue has no end: remove header 'CamelRedisDelayDelay'");
+        String resume = "operation 'resume' ends a pause at once: remove header 'CamelRedisDelayDelay'";
+        assertThat(error("resume", Map.of(RedisDelayConstants.DELAY, "5m"))).contains(resume);
+        assertThat(error(
+                        "resume",
+                        Map.of(RedisDelayConstants.GROUP, "a", RedisDelayConstants.DELIVER_AT, Instant.now())))
+                .contains(resume);
         assertThat(error("pause", Map.of(RedisDelayConstants.GROUP, "a", RedisDelayConstants.DELAY, "soon")))
                 .contains("header 'CamelRedisDelayDelay' 'soon' is no duration");
         assertThat(error("pause&state=dead", Map.of(RedisDelayConstants.GROUP, "a")))

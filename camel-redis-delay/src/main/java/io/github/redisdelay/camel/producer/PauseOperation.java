@@ -24,21 +24,23 @@ record PauseOperation(ProducerSettings settings, DelayQueue queue, MessageGroup 
 
     private static final Logger LOG = LoggerFactory.getLogger(PauseOperation.class);
 
-    /** @throws IllegalArgumentException if the message says until when a queue is paused, which has no end */
+    /** @throws IllegalArgumentException if the message names a time, and no group is to be paused until then */
     PendingRequest send(RedisDelayOperation operation, Message message) {
         boolean dead = settings.state() == MessageScope.DEAD;
         DelayQueue target = dead ? queue.deadLetters() : queue;
         String label = StatsText.label(target, dead);
-        if (operation == RedisDelayOperation.RESUME) {
+        boolean resume = operation == RedisDelayOperation.RESUME;
+        DueTime until = ScheduleHeaders.due(message);
+        if (until != null && (resume || group == null)) {
+            throw new IllegalArgumentException("operation '" + operation
+                    + (resume ? "' ends a pause at once" : "' of a whole queue has no end") + ": remove header '"
+                    + RedisDelayConstants.DELAY + "' or '" + RedisDelayConstants.DELIVER_AT + "'"
+                    + (resume ? "" : ", or name a group in header '" + RedisDelayConstants.GROUP + "'"));
+        }
+        if (resume) {
             return group == null
                     ? change(label, "resumed", () -> target.admin().resume())
                     : change(label, "resumed", group::resume);
-        }
-        DueTime until = ScheduleHeaders.due(message);
-        if (group == null && until != null) {
-            throw new IllegalArgumentException("operation 'pause' of a whole queue has no end: remove header '"
-                    + RedisDelayConstants.DELAY + "' or '" + RedisDelayConstants.DELIVER_AT
-                    + "', or name a group in header '" + RedisDelayConstants.GROUP + "'");
         }
         until = until == null ? settings.due() : until;
         DueTime end = until == null ? MessageGroup.UNTIL_RESUMED : until;
