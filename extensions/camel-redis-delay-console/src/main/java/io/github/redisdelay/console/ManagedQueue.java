@@ -5,10 +5,12 @@ import io.github.redisdelay.camel.QueueCalls;
 import io.github.redisdelay.camel.RedisDelayEndpoint;
 import io.github.redisdelay.camel.monitor.QueueFigure;
 import io.github.redisdelay.camel.monitor.StatsText;
+import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.queue.ChangeResult;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.MessageState;
-import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.RedriveOutcome;
 import io.github.redisdelay.queue.Submission;
 import java.util.concurrent.CompletableFuture;
@@ -100,7 +102,7 @@ public final class ManagedQueue {
         return (long) QueueFigure.OLDEST_OVERDUE.value(figures.get());
     }
 
-    @ManagedAttribute(description = "Due messages that their groups have parked")
+    @ManagedAttribute(description = "Due messages that a limit or a pause delays")
     public long getParked() {
         return figures.get().parked();
     }
@@ -128,20 +130,39 @@ public final class ManagedQueue {
 
     @ManagedOperation(description = "Pauses the queue for all consumers everywhere")
     public String pause() {
-        return setPaused("paused", QueueAdmin::pause) ? "paused" : "it was paused already";
+        return setPaused(null, "paused", target -> target.admin().pause()) ? "paused" : "it was paused already";
     }
 
     @ManagedOperation(description = "Ends a pause of the queue")
     public String resume() {
-        return setPaused("resumed", QueueAdmin::resume) ? "resumed" : "it was not paused";
+        return setPaused(null, "resumed", target -> target.admin().resume()) ? "resumed" : "it was not paused";
     }
 
-    private boolean setPaused(String what, Function<QueueAdmin, Submission<Boolean>> call) {
+    @ManagedOperation(
+            description =
+                    "Pauses a group of the queue for so long, such as 1h30m; if that is empty, until it is resumed")
+    public String pauseGroup(String group, String delay) {
+        DueTime until = delay == null || delay.isBlank()
+                ? MessageGroup.UNTIL_RESUMED
+                : DueTime.after(Durations.of("delay", delay));
+        return setPaused(group, "paused", target -> target.group(group).pause(until))
+                ? "paused"
+                : "it was paused already: the longer pause counts";
+    }
+
+    @ManagedOperation(description = "Ends a pause of a group of the queue")
+    public String resumeGroup(String group) {
+        return setPaused(group, "resumed", target -> target.group(group).resume()) ? "resumed" : "it was not paused";
+    }
+
+    /** @param group null for the queue */
+    private boolean setPaused(String group, String what, Function<DelayQueue, Submission<Boolean>> call) {
         return ask(
-                "it could not be " + what,
-                target -> call.apply(target.admin()).result().thenApply(changed -> {
+                (group == null ? "it" : "group '" + group + "'") + " could not be " + what,
+                target -> call.apply(target).result().thenApply(changed -> {
                     if (changed) {
-                        LOG.info("{}: {} by JMX", StatsText.label(target, isDeadLetters()), what);
+                        String of = group == null ? "" : ", group '" + group + "'";
+                        LOG.info("{}{}: {} by JMX", StatsText.label(target, isDeadLetters()), of, what);
                     }
                     return changed;
                 }));

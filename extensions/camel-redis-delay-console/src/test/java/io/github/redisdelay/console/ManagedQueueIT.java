@@ -15,6 +15,7 @@ import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.LogLines;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
@@ -58,6 +59,14 @@ class ManagedQueueIT extends ConsumerSideIT {
         return names(type).iterator().next();
     }
 
+    /** The queue, and not its dead letters. */
+    private ObjectName live() throws Exception {
+        return names("queues").stream()
+                .filter(name -> name.getKeyProperty("state") == null)
+                .findFirst()
+                .orElseThrow();
+    }
+
     private String invoke(ObjectName bean, String operation, String... arguments) throws Exception {
         String[] types = new String[arguments.length];
         java.util.Arrays.fill(types, "java.lang.String");
@@ -89,6 +98,41 @@ class ManagedQueueIT extends ConsumerSideIT {
                             line -> assertThat(line).startsWith(label).endsWith(": paused by JMX"),
                             line -> assertThat(line).startsWith(label).endsWith(": resumed by JMX"));
         }
+    }
+
+    @Test
+    void should_pause_and_resume_a_group() throws Exception {
+        context.getEndpoint(uri);
+        context.getEndpoint(uri + "?state=dead");
+        context.start();
+        ObjectName bean = live();
+        try (LogLines log = new LogLines(ManagedQueue.class)) {
+            assertThat(invoke(bean, "pauseGroup", "a", "1h")).isEqualTo("paused");
+            assertThat(pausedUntil("a")).isBefore(Instant.now().plusSeconds(3601));
+            assertThat(invoke(bean, "pauseGroup", "a", "")).isEqualTo("it was paused already: the longer pause counts");
+            assertThat(pausedUntil("a")).isAfter("2255-01-01T00:00:00Z");
+            assertThat(pausedUntil("b")).isEqualTo(Instant.EPOCH);
+            assertThat(stats().paused()).isFalse();
+            assertThat(invoke(bean, "resumeGroup", "a")).isEqualTo("resumed");
+            assertThat(invoke(bean, "resumeGroup", "a")).isEqualTo("it was not paused");
+            assertThat(pausedUntil("a")).isEqualTo(Instant.EPOCH);
+            assertThat(log.of(Level.INFO))
+                    .satisfiesExactly(
+                            line -> assertThat(line).endsWith(", group 'a': paused by JMX"),
+                            line -> assertThat(line).endsWith(", group 'a': resumed by JMX"));
+        }
+        assertThatThrownBy(() -> invoke(bean, "pauseGroup", "a", "soon"))
+                .hasStackTraceContaining("delay 'soon' is no duration");
+        assertThatThrownBy(() -> invoke(bean, "pauseGroup", "a\n", "1h")).hasStackTraceContaining("control character");
+        ObjectName dead = names("queues").stream()
+                .filter(name -> !name.equals(bean))
+                .findFirst()
+                .orElseThrow();
+        assertThatThrownBy(() -> invoke(dead, "pauseGroup", "a", "1h")).hasStackTraceContaining("have no groups");
+    }
+
+    private Instant pausedUntil(String group) {
+        return Instant.ofEpochMilli(stored().group(group).info().join().pausedUntilMicros() / 1000);
     }
 
     @Test
@@ -137,10 +181,7 @@ class ManagedQueueIT extends ConsumerSideIT {
                 .messages()
                 .get(0)
                 .id();
-        ObjectName bean = names("queues").stream()
-                .filter(name -> name.getKeyProperty("state") == null)
-                .findFirst()
-                .orElseThrow();
+        ObjectName bean = live();
         assertThat(beans().getAttribute(bean, "Dead")).isEqualTo(1L);
         assertThat(invoke(bean, "redrive", letter)).isEqualTo("redriven");
         assertThat(invoke(bean, "redrive", letter)).isEqualTo("there is no such dead letter");
