@@ -104,8 +104,8 @@ public interface QueueAdmin {
     /**
      * Searches all messages for those that are neither delayed nor leased, as an evicted or deleted key
      * leaves them behind, and makes them delayed again: due when they were if that is still known, else now. In slices,
-     * while others go on: what is leased or was just finished is left alone. Logs what was amiss. The {@link
-     * #deadLetters()} are checked by a call of their own.
+     * while others go on: what is leased or was just finished is left alone. Logs what was amiss. {@link
+     * DelayQueue#deadLetters()} are checked by a call of their own.
      *
      * @return what was found; it may be asked for again after a failure, which leaves the queue partly checked
      */
@@ -116,7 +116,7 @@ public interface QueueAdmin {
 
     /**
      * Counts how many delayed messages become due in each of several steps of time, without disturbing them, in O(log N) for each
-     * step and each priority in use. Of {@link #deadLetters()}, how many were given up in each step.
+     * step and each priority in use. Of dead letters, how many were given up in each step.
      *
      * <p>To find the densest second, split the fullest step that was counted by another outlook of that step alone, until the
      * fullest one is a second: no step with fewer messages can hold a denser one. Bound the calls, because messages may be
@@ -146,7 +146,7 @@ public interface QueueAdmin {
 
     /**
      * Lists the consumers that were seen in the last day, also those that are suspended or full, and those that were killed. One
-     * that was stopped is not listed, nor is a receiver of single messages. Of the {@link #deadLetters()} it lists their own.
+     * that was stopped is not listed, nor is a receiver of single messages. Of dead letters it lists their own.
      *
      * @return the last seen first, each once, also where the queue has partitions; at most 10 000. Fails with a {@link
      *     DelayQueueException}

@@ -5,7 +5,6 @@ import io.github.redisdelay.camel.imports.ImportModule;
 import io.github.redisdelay.console.ConsoleAction;
 import io.github.redisdelay.console.ConsoleOptions;
 import io.github.redisdelay.console.api.ApiException.Kind;
-import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.PageStart;
@@ -167,7 +166,7 @@ public final class ConsoleApi implements AutoCloseable {
      * @param at the due time of the first one; null for any
      * @param newest whether those that are due last come first
      * @param cursor of the page before; null for the first page
-     * @param limit the most messages, 1 to {@value DelayQueue#MAX_PAGE}; null for 100
+     * @param limit the most messages, 1 to {@value QueueAdmin#MAX_PAGE}; null for 100
      */
     public MessageViews.Page messages(
             String queue, String state, Instant at, boolean newest, String cursor, Long limit) {
