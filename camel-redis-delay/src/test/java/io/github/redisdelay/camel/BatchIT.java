@@ -199,7 +199,7 @@ class BatchIT extends ConsumerSideIT {
     void should_deliver_alone_what_came_in_a_batch_whose_consumer_died() throws Exception {
         scheduleMany(0, 3);
         for (int i = 0; i < 3; i++) {
-            claim(stored());
+            claim(stored(), Duration.ofMillis(100));
         }
         start(consume(BATCHES + "&batchSize=3&batchTimeout=5s", this::takeBatch));
         for (int i = 0; i < 3; i++) {
@@ -339,10 +339,7 @@ class BatchIT extends ConsumerSideIT {
             assertThat(stats().leased()).isOne();
             assertThat(stats().overdue()).isEqualTo(2);
         });
-        claim(stored(), Duration.ofSeconds(30))
-                .settle(Settlement.ACKNOWLEDGE)
-                .result()
-                .join();
+        claim(stored()).settle(Settlement.ACKNOWLEDGE).result().join();
         go.release(100);
         assertThat(nextBatch()).as("it goes on when it is free").containsExactly(1);
         assertEmpty();

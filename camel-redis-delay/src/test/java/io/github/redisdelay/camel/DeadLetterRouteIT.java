@@ -174,8 +174,8 @@ class DeadLetterRouteIT extends ConsumerSideIT {
     @Test
     void should_put_off_one_that_ended_two_consumers() throws Exception {
         bury("killer", "x");
-        claim(dead());
-        claim(dead());
+        claim(dead(), Duration.ofMillis(100));
+        claim(dead(), Duration.ofMillis(100));
         start(consumeDead("&maximumRedeliveryDelay=1h", this::take));
         assertReturnedForAnHour();
         assertThat(received).isEmpty();

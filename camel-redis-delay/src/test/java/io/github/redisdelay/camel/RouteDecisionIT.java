@@ -280,7 +280,7 @@ class RouteDecisionIT extends ConsumerSideIT {
     void should_tell_a_route_that_the_lease_before_ended_or_that_it_was_released() throws Exception {
         context.start();
         schedule("lost", "x");
-        claim(stored());
+        claim(stored(), Duration.ofMillis(100));
         start(consume("", this::take));
         Message lost = next();
         assertThat(lost.getHeader(RedisDelayConstants.REDELIVERY_REASON)).isEqualTo("leaseExpired");
