@@ -4,107 +4,102 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.redisdelay.test.RedisServer;
-import io.github.redisdelay.testkit.MasterAndReplica;
-import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import redis.embedded.RedisExecProvider;
 
 /**
- * Servers that lose with {@code kill -9} what they have not synced to disk, as in a power cut: {@code lose.c}, compiled
- * here, is loaded before them. Takes the redis-server and the valkey-server on the path, and those of
- * {@code -Dpowercut.servers=/path/to/one,/path/to/another}.
+ * Programs for servers that lose with {@code kill -9} what they have not synced to disk, as in a power cut:
+ * {@code lose.c}, compiled here, runs them. The servers are those of
+ * {@code -Dpowercut.servers=/path/to/one,/path/to/another}, or else the one that all tests take.
  */
 final class PowerCut {
 
-    /** A program, and what it calls itself, such as {@code Redis 7.0.15}; null for a server that was not found. */
+    /** A program, and what it calls itself, such as {@code Redis 7.0.15}. */
     record Binary(Path path, String version) {
 
         @Override
         public String toString() {
-            return path == null ? "no server" : version;
+            return version;
         }
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.Faults");
     private static final Path SOURCE = Path.of("src", "test", "c", "lose.c");
-    private static final Path LIBRARY = Path.of("target", "lose.so").toAbsolutePath();
+    private static final Path LOSE = Path.of("target", "lose").toAbsolutePath();
     private static final Pattern VERSION = Pattern.compile("(Redis|Valkey) server v=(\\S+)");
 
     private PowerCut() {}
 
-    /** The servers that are found; one that is none, if there is none, so that a test can be skipped for it. */
     static List<Binary> servers() throws Exception {
-        List<Path> paths = new ArrayList<>();
-        for (String named : System.getProperty("powercut.servers", "").split(",")) {
-            if (!named.isBlank()) {
-                paths.add(Path.of(named.trim()));
-            }
-        }
-        for (String name : List.of("redis-server", "valkey-server")) {
-            Stream.of(System.getenv("PATH").split(File.pathSeparator))
-                    .map(directory -> Path.of(directory, name))
-                    .filter(Files::isExecutable)
-                    .findFirst()
-                    .ifPresentOrElse(
-                            paths::add, () -> LOG.info("power cuts: no {} on the path, none is tried of it", name));
-        }
         List<Binary> found = new ArrayList<>();
-        for (Path path : paths) {
-            Matcher version = VERSION.matcher(run(path.toString(), "--version"));
+        for (String path : named().split(",")) {
+            Matcher version = VERSION.matcher(run(path.trim(), "--version"));
             assertThat(version.find()).as("a version of " + path).isTrue();
-            found.add(new Binary(path, version.group(1) + " " + version.group(2)));
+            found.add(new Binary(Path.of(path.trim()), version.group(1) + " " + version.group(2)));
         }
-        return found.isEmpty() ? List.of(new Binary(null, "")) : found;
+        return found;
     }
 
-    /** Starts one, or skips the test where something for it is missing. */
-    static RedisServer start(Binary binary, String appendfsync) throws Exception {
-        assumeTrue(
-                binary.path() != null,
-                "no redis-server or valkey-server was found: install one, or name it with -Dpowercut.servers=");
-        compile();
-        Path script = Files.createTempFile(LIBRARY.getParent(), "powercut", ".sh");
-        Files.writeString(script, "#!/bin/sh\nexec env LD_PRELOAD='" + LIBRARY + "' '" + binary.path() + "' \"$@\"\n");
+    /** True in the long form, and where servers are named: then everything is tried. */
+    static boolean isLong() {
+        return Experiment.rounds() > 1 || System.getProperty("powercut.servers") != null;
+    }
+
+    private static String named() throws IOException {
+        String named = System.getProperty("powercut.servers", System.getProperty("redis.server"));
+        return named == null ? RedisExecProvider.defaultProvider().get().getPath() : named;
+    }
+
+    /**
+     * A program that runs a server in this way, after {@link #prepare}.
+     *
+     * @param settings of {@code lose.c}, such as {@code LOSE_TORN=1}
+     */
+    static Path program(Binary binary, String... settings) throws Exception {
+        Path script = Files.createTempFile(LOSE.getParent(), "powercut", ".sh");
+        Files.writeString(
+                script,
+                "#!/bin/sh\nexec env " + String.join(" ", settings) + " '" + LOSE + "' '" + binary.path()
+                        + "' \"$@\"\n");
         assertThat(script.toFile().setExecutable(true)).isTrue();
-        RedisServer server = RedisServer.process(script, "appendonly yes", "appendfsync " + appendfsync);
-        Matcher pid = Pattern.compile("process_id:(\\d+)").matcher(MasterAndReplica.info(server, "server"));
-        assertThat(pid.find()).isTrue();
-        if (!Files.readString(Path.of("/proc", pid.group(1), "maps")).contains(LIBRARY.toString())) {
-            server.close();
-            assumeTrue(false, binary.path() + " is linked statically: no library can be loaded before it");
-        }
-        return server;
+        script.toFile().deleteOnExit();
+        return script;
     }
 
-    private static synchronized void compile() throws Exception {
-        if (Files.exists(LIBRARY)
-                && Files.getLastModifiedTime(LIBRARY).compareTo(Files.getLastModifiedTime(SOURCE)) >= 0) {
-            return;
+    /** Compiles it, or skips the tests where something for it is missing. */
+    static void prepare() throws Exception {
+        assumeTrue(System.getProperty("os.name").equals("Linux"), "power cuts are tried on Linux");
+        if (!Files.exists(LOSE) || Files.getLastModifiedTime(LOSE).compareTo(Files.getLastModifiedTime(SOURCE)) < 0) {
+            try {
+                run("cc", "--version");
+            } catch (IOException e) {
+                assumeTrue(false, "no C compiler was found: install one as 'cc' (" + e.getMessage() + ")");
+            }
+            run("cc", "-O2", "-Wall", "-o", LOSE.toString(), SOURCE.toString());
         }
-        assumeTrue(Files.isDirectory(Path.of("/proc", "self")), "no /proc: power cuts are tried on Linux");
-        try {
-            run("cc", "--version");
-        } catch (IOException e) {
-            assumeTrue(false, "no C compiler was found: install one as 'cc' (" + e.getMessage() + ")");
-        }
-        run("cc", "-shared", "-fPIC", "-O2", "-o", LIBRARY.toString(), SOURCE.toString(), "-ldl");
+        Process traced = new ProcessBuilder(
+                        LOSE.toString(),
+                        "/bin/true",
+                        LOSE.resolveSibling("none.conf").toString())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(traced.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assumeTrue(traced.waitFor() == 0, "processes cannot be traced here: " + output);
     }
 
-    private static String run(String... command) throws IOException, InterruptedException {
+    /** Runs a program to its end, and returns what it writes. */
+    static String run(String... command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor())
-                .as(String.join(" ", command) + "\n" + output)
+                .as(Arrays.toString(command) + "\n" + output)
                 .isZero();
         return output;
     }

@@ -8,6 +8,7 @@ import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.test.TestPorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -40,9 +41,11 @@ public final class ClusterServers implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(50);
 
     private final List<Node> nodes = new ArrayList<>();
+    private final Path program;
     private final int masters;
 
-    private ClusterServers(int masters) {
+    private ClusterServers(Path program, int masters) {
+        this.program = program;
         this.masters = masters;
     }
 
@@ -54,10 +57,19 @@ public final class ClusterServers implements AutoCloseable {
      * @param configLines of all nodes, such as {@code appendonly yes}
      */
     public static ClusterServers start(int masters, int replicas, String... configLines) {
-        ClusterServers cluster = new ClusterServers(masters);
+        return start(null, masters, replicas, configLines);
+    }
+
+    /**
+     * The same with nodes of another program.
+     *
+     * @param program as for {@link RedisServer#process}; null for the one that all tests take
+     */
+    public static ClusterServers start(Path program, int masters, int replicas, String... configLines) {
+        ClusterServers cluster = new ClusterServers(program, masters);
         try {
             for (int i = 0; i < masters + replicas; i++) {
-                cluster.nodes.add(Node.launch(configLines));
+                cluster.nodes.add(Node.launch(program, configLines));
             }
             cluster.join();
         } catch (RuntimeException | AssertionError e) {
@@ -103,7 +115,7 @@ public final class ClusterServers implements AutoCloseable {
 
     /** Starts a further node, as a replica of a master, and waits until it has what the master has. All nodes run. */
     public Node addReplica(Node master, String... configLines) {
-        Node node = Node.launch(configLines);
+        Node node = Node.launch(program, configLines);
         nodes.add(node);
         meet();
         node.done("CLUSTER REPLICATE " + master.id());
@@ -339,7 +351,7 @@ public final class ClusterServers implements AutoCloseable {
             this.id = ask(redis -> redis.text("CLUSTER MYID"));
         }
 
-        private static Node launch(String... configLines) {
+        private static Node launch(Path program, String... configLines) {
             List<String> lines = new ArrayList<>(List.of(
                     "cluster-enabled yes",
                     "cluster-config-file nodes.conf",
@@ -354,15 +366,20 @@ public final class ClusterServers implements AutoCloseable {
             List<String> withBusPort = new ArrayList<>(lines);
             withBusPort.add("cluster-port " + busPort);
             try {
-                return new Node(RedisServer.embedded(withBusPort.toArray(String[]::new)), busPort);
+                return new Node(server(program, withBusPort), busPort);
             } catch (RuntimeException e) {
                 if (!String.valueOf(e.getMessage()).contains("Bad directive")) {
                     throw e;
                 }
                 // Redis 6.2 has no such setting.
-                RedisServer server = RedisServer.embedded(lines.toArray(String[]::new));
+                RedisServer server = server(program, lines);
                 return new Node(server, server.port() + USUAL_BUS_PORT);
             }
+        }
+
+        private static RedisServer server(Path program, List<String> configLines) {
+            String[] lines = configLines.toArray(String[]::new);
+            return program == null ? RedisServer.embedded(lines) : RedisServer.process(program, lines);
         }
 
         /** The server itself. It is killed and started through this node. */

@@ -8,6 +8,7 @@ import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,11 +45,16 @@ public final class SentinelServers implements AutoCloseable {
 
     /** A master or a replica, with its proxy. */
     public static final class Node {
-        public final RedisServer server =
-                RedisServer.embedded("repl-diskless-sync-delay 0", "repl-ping-replica-period 1");
-        public final FaultyProxy proxy = new FaultyProxy(server.host(), server.port());
+        public final RedisServer server;
+        public final FaultyProxy proxy;
 
-        private Node() {
+        private Node(Path program, String... configLines) {
+            List<String> lines = new ArrayList<>(List.of("repl-diskless-sync-delay 0", "repl-ping-replica-period 1"));
+            lines.addAll(List.of(configLines));
+            server = program == null
+                    ? RedisServer.embedded(lines.toArray(String[]::new))
+                    : RedisServer.process(program, lines.toArray(String[]::new));
+            proxy = new FaultyProxy(server.host(), server.port());
             announce();
         }
 
@@ -110,9 +116,19 @@ public final class SentinelServers implements AutoCloseable {
 
     /** Starts all of them, and waits until each knows the others. */
     public SentinelServers() {
+        this(null);
+    }
+
+    /**
+     * The same with a master and a replica of another program, or with other settings.
+     *
+     * @param program as for {@link RedisServer#process}; null for the one that all tests take
+     * @param configLines of the master and the replica, such as {@code appendonly yes}
+     */
+    public SentinelServers(Path program, String... configLines) {
         try {
-            nodes.add(new Node());
-            nodes.add(new Node());
+            nodes.add(new Node(program, configLines));
+            nodes.add(new Node(program, configLines));
             nodes.get(1).follow(nodes.get(0));
             until(nodes.get(1)::isLinked);
             for (int i = 0; i < 3; i++) {
