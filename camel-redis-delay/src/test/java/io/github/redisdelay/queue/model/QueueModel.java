@@ -1059,6 +1059,7 @@ public final class QueueModel {
                 long until = (long) Math.min(time + (double) Long.parseLong(words[1]), MAX);
                 pauses.merge(groupOf(id), until, Math::max);
             }
+            long first = state.get(id).due == QueueSnapshot.AS_BODY ? 0 : s.firstDue;
             switch (words[0]) {
                 case "run-done", "run-dead-letter" -> {
                     endRun(item, time, reply);
@@ -1067,7 +1068,7 @@ public final class QueueModel {
                 case "retry" -> {
                     long due = (long) Math.min(time + (double) micros + i, MAX);
                     failure = s.line() + failure;
-                    state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, s.firstDue, failure));
+                    state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, first, failure));
                     leased.remove(id);
                     givenBack.add(id);
                     if (!strict || s.attempts == 0) {
@@ -1099,7 +1100,7 @@ public final class QueueModel {
                         dead.delayed.put(deadId, new Waiting(time, 0));
                         dead.state.put(
                                 deadId,
-                                new State(0, 0, 0, s.priority + DEAD, NO_CLAIM, time, s.firstDue, s.line() + failure));
+                                new State(0, 0, 0, s.priority + DEAD, NO_CLAIM, time, first, s.line() + failure));
                     }
                     finish(id, micros, time);
                     answer(reply, 1, message == null ? 0 : time);
@@ -1473,6 +1474,9 @@ public final class QueueModel {
         boolean isLeased = leased.containsKey(id);
         long score = isLeased ? leased.get(id) : delayed.get(id).due;
         State s = stateOf(id, score, isLeased ? 0 : delayed.get(id).priority);
+        // 0 is the one in the stored body.
+        long first = s.firstDue == 0 && messages.containsKey(id) ? messages.get(id).due : s.firstDue;
+        s = new State(s.attempts, s.lost, s.reason, s.priority, s.claim, s.due, first, s.failure);
         reply.add(id.getBytes(StandardCharsets.ISO_8859_1));
         reply.add(doubles(score));
         reply.add(String.valueOf(s.priority % DEAD).getBytes(StandardCharsets.US_ASCII));

@@ -52,7 +52,8 @@ public record StateRecord(
     /**
      * The record in a part of some bytes, from a position and before another one.
      *
-     * @param dueOtherwise the due time if the record ends behind the claim id, as that of a first delivery may
+     * @param dueOtherwise the due time if the record ends behind the claim id, as that of a first delivery may; and the first one
+     *     if that is 0
      */
     static StateRecord parse(byte[] bytes, int from, int to, long dueOtherwise) {
         ByteBuffer record = ByteBuffer.wrap(bytes, from, to - from).order(ByteOrder.LITTLE_ENDIAN);
@@ -64,7 +65,8 @@ public record StateRecord(
         record.position(record.position() + ClaimId.LENGTH);
         boolean brief = to - from < LENGTH;
         long due = brief ? dueOtherwise : (long) record.getDouble();
-        long firstDue = brief ? dueOtherwise : (long) record.getDouble();
+        long stored = brief ? 0 : (long) record.getDouble();
+        long firstDue = stored == 0 ? dueOtherwise : stored;
         String rule = null;
         int givenUp = 0;
         long lastRun = 0;

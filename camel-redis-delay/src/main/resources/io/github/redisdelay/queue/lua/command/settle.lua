@@ -121,7 +121,7 @@ for i = 1, count do
     done[id] = action
     local stays, dies = action == 'retry' or action == 'release', action == 'dead-letter'
     -- The body has the due time of a message with a brief record.
-    local first = (stays or dies) and #bytes < RECORD_LENGTH and record_time(redis.call('HGET', key_messages, id), 9)
+    local first = #bytes < RECORD_LENGTH and (action == 'release' and record_time(redis.call('HGET', key_messages, id), 9) or 0)
     if (stays or dies) and (bytes ~= read or action ~= how) then
       read, how, record = bytes, action, record_read(bytes, now, 0)
       level = record_level(record)
@@ -146,7 +146,8 @@ for i = 1, count do
       local n, m = #kept + 1, #set + 1
       kept[n], sets[level], set[m], set[m + 1] = id, set, due, id
       fields[2 * n - 1] = id
-      failure = action == 'release' and (record.group and record.group .. '\n' or '') .. record.failure or line .. failure
+      failure = action == 'release' and (record.group and record.group .. '\n' or '') .. record.failure or line == '' and failure
+        or line .. failure
       fields[2 * n] = head .. struct.pack('<dd', due, first or record.first_due) .. failure
     else
       gone[#gone + 1] = id

@@ -35,20 +35,28 @@ local function give_read()
   return i
 end
 
--- Gives the next messages as long as they are plain first deliveries, which nearly all are. A short cut where there is but one
--- set: give_one would do the same with each of them.
-local function give_first_deliveries()
+-- Gives the next messages as long as they are plain: first deliveries, which nearly all are, and what failed before. A short cut
+-- where there is but one set: give_one would do the same with each of them.
+local function give_plain()
   -- A function reads a local of its own in half of the time.
   local ids, bodies, records, due, brief, most = ids, bodies, records, give_due, give_brief, max_bytes
   local n, bytes = #ids, give_bytes
   local head = group_of and struct.pack('<BBBBI4c16', 1, 0, 0, RECORD_GROUP, 1, claim)
   while due[give_next] do
     local first = give_read()
-    local before, found, written = give_before, give_bodies, give_records
+    local before, found, old_records = give_before, give_bodies, give_records
     for i = first, #found do
       local id, body = due[before + i], found[i]
       local size = body and #body or 0
-      if written[i] or size < 16 or size > 1024 or bytes + size > most or id == '' then
+      local old, written = old_records[i], nil
+      if old and #old >= RECORD_LENGTH and not batch_timeout and not group_of then
+        local version, lost, _, level = string.byte(old, 1, 4)
+        local attempts, _, due_at, first_at = struct.unpack('<I4c16dd', old, 5)
+        written = version == 1 and lost < 2 and level < RECORD_DEAD and attempts < RECORD_MAX_ATTEMPTS and due_at >= 0
+          and due_at <= CALL_MAX_EXACT and first_at >= 0 and first_at <= CALL_MAX_EXACT
+          and string.sub(old, 1, 4) .. struct.pack('<I4c16', attempts + 1, claim) .. string.sub(old, 25)
+      end
+      if old and not written or size < 16 or size > 1024 or bytes + size > most or id == '' then
         give_next, give_bytes = before + i, bytes
         return
       end
@@ -57,7 +65,7 @@ local function give_first_deliveries()
         -- As give_message does.
         n, bytes = n + 1, bytes + size
         ids[n], bodies[n] = id, body
-        records[n] = group and head .. string.rep(string.sub(body, 9, 16), 2) .. group .. '\n' or brief
+        records[n] = group and head .. string.rep(string.sub(body, 9, 16), 2) .. group .. '\n' or written or brief
       end
     end
     give_next, give_bytes = before + #found + 1, bytes
@@ -177,7 +185,7 @@ for priority = 9, 0, -1 do
     give_brief = struct.pack('<BBBBI4c16', 1, 0, 0, priority, 1, claim)
     while not give_full and #ids < wanted do
       if not give_taken and not complete then
-        give_first_deliveries()
+        give_plain()
       end
       if not give_one() then
         break

@@ -5,7 +5,8 @@
 --     3 released), priority (0 to 9; of a dead letter 16 more, of a recurring schedule 32 more, of a message with a group 64
 --     more), attempts, claim id (zeros: not held), due time of this delivery, due time of the first one, then what the last failure left (bytes of the client's)
 --     The record of a first delivery may end behind the claim id: then both due times are the one in the stored body. So
---     most messages of a claim have the same record, which takes a tenth off the time of a delivery.
+--     most messages of a claim have the same record, which takes a tenth off the time of a delivery. When it has failed, its first
+--     due time is 0, for the one in the stored body, so that no body is read: a sixth of the time of a retry, and more if it is large.
 local RECORD_FORMAT = '<BBBBI4c16dd'
 local RECORD_LENGTH = 40
 local RECORD_BRIEF = 24

@@ -25,7 +25,9 @@ end
 -- Appends the five elements of a row: id, struct '<d' score, priority in digits, state record, holder.
 local function row_append(reply, id, score, priority, is_leased)
   local record = record_read(redis.call('HGET', key_state, id), score, priority, id)
-  record.group = record.group or queue_places and (member_stored(redis.call('HGET', key_messages, id))) or nil
+  local body = (record.first_due == 0 or queue_places) and redis.call('HGET', key_messages, id)
+  record.first_due = record.first_due == 0 and record_time(body, 9) or record.first_due
+  record.group = record.group or queue_places and (member_stored(body)) or nil
   local n = #reply
   reply[n + 1], reply[n + 2] = id, struct.pack('<d', score)
   reply[n + 3], reply[n + 4] = string.format('%d', record.priority % RECORD_DEAD), record_write(record)
