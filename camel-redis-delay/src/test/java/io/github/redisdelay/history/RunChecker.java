@@ -47,8 +47,9 @@ public final class RunChecker {
      * @param missed how many times of the rules had no run of their own, because the run before ended later
      * @param latest how late the first delivery of a run was at the most: after its time, or, if that was later, after the end
      *     of the one before
+     * @param reached the rare states that runs have reached
      */
-    public record Verdict(Report report, long missed, Duration latest) {}
+    public record Verdict(Report report, long missed, Duration latest, RareStates reached) {}
 
     private static final String KILLED = "its consumer was killed";
     private static final String LOST_WITH_SERVER = "lost with the server";
@@ -160,7 +161,25 @@ public final class RunChecker {
         }
         int all = deliveries.values().stream().mapToInt(List::size).sum();
         Report report = new Report(List.copyOf(problems), ended, uncertain, all, Map.copyOf(causes));
-        return new Verdict(report, missed, Duration.ofNanos(latest * 1000));
+        RareStates reached = RareStates.in(ordered);
+        deliveries.values().stream()
+                .flatMap(List::stream)
+                .forEach(each -> reached.countIf(isDone(each) && isReplaced(each), RareState.RUN_BY_OTHER_RULE));
+        return new Verdict(report, missed, Duration.ofNanos(latest * 1000), reached);
+    }
+
+    /** Whether another rule was stored during a delivery. */
+    private boolean isReplaced(Delivery delivery) {
+        return isReplaced(delivery, settling(delivery), changes.getOrDefault(delivery.event.id(), List.of()));
+    }
+
+    private boolean isReplaced(Delivery delivery, Event settling, List<Event> acts) {
+        return acts.stream()
+                .anyMatch(act -> act.what() == What.DECLARING
+                        && act.micros() > delivery.claimed
+                        && answered(act) < settling.micros()
+                        && isStored(answers.get(act.claim()))
+                        && !act.rule().equals(delivery.rule()));
     }
 
     private void addFault(Event begin, long end) {
@@ -371,13 +390,7 @@ public final class RunChecker {
         if (settling == null || isStale(before)) {
             return Long.MAX_VALUE;
         }
-        boolean replaced = acts.stream()
-                .anyMatch(act -> act.what() == What.DECLARING
-                        && act.micros() > before.claimed
-                        && answered(act) < settling.micros()
-                        && isStored(answers.get(act.claim()))
-                        && !act.rule().equals(before.rule()));
-        if (replaced) {
+        if (isReplaced(before, settling, acts)) {
             return Long.MAX_VALUE;
         }
         Event answer = settled(before);

@@ -3,15 +3,14 @@ package io.github.redisdelay.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.history.RareState.Where;
+import io.github.redisdelay.history.RareStates;
 import io.github.redisdelay.queue.model.QueueModel;
 import io.github.redisdelay.queue.model.RandomHistory;
 import io.github.redisdelay.test.RedisExtension;
 import io.github.redisdelay.testkit.RandomTests;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Random sequences of all operations by several clients on a real Redis, compared after each step with a plain model:
@@ -24,25 +23,26 @@ import org.slf4j.LoggerFactory;
  */
 class QueueModelIT {
 
-    private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.QueueModelIT");
     private static final int STEPS = 150;
+    /** Each state is reached in one of 12 histories or more: all but one test of a million reaches it. */
+    private static final int MORE = 300;
 
     @RegisterExtension
     static RedisExtension redis = new RedisExtension();
 
     @Test
     void should_do_what_the_model_does() {
-        forRandomSeeds(seed -> run(seed, Loss.NOTHING));
+        forRandomSeeds(Where.OPERATIONS, Loss.NOTHING);
     }
 
     @Test
     void should_go_on_as_the_model_does_where_bodies_get_lost() {
-        forRandomSeeds(seed -> run(seed, Loss.BODIES));
+        forRandomSeeds(Where.BODIES_LOST, Loss.BODIES);
     }
 
     @Test
     void should_go_on_as_the_model_does_where_ids_and_records_get_lost_and_are_checked() {
-        forRandomSeeds(seed -> run(seed, Loss.IDS));
+        forRandomSeeds(Where.IDS_LOST, Loss.IDS);
     }
 
     /** The keys that eviction takes. */
@@ -52,40 +52,20 @@ class QueueModelIT {
         IDS
     }
 
-    private interface History {
-        void run(long seed);
+    private static void forRandomSeeds(Where test, Loss loss) {
+        int seconds = RandomTests.amount("model.seconds", 2, 5);
+        RareStates.reachAll(test, "seed", seconds, MORE, (seed, reached) -> run(seed, loss, reached));
     }
 
-    private void forRandomSeeds(History history) {
-        Long given = Long.getLong("seed");
-        if (given != null) {
-            history.run(given);
-            return;
-        }
-        long first = RandomTests.seed("seed");
-        LOG.info("seeds from {}", first);
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(RandomTests.amount("model.seconds", 2, 5));
-        long seed = first;
-        do {
-            try {
-                history.run(seed);
-            } catch (Throwable e) {
-                throw new AssertionError("with -Dseed=" + seed + ": " + e.getMessage(), e);
-            }
-            seed++;
-        } while (end - System.nanoTime() > 0);
-        LOG.info("{} histories of {} steps", seed - first, STEPS);
-    }
-
-    private void run(long seed, Loss loss) {
+    private static void run(long seed, Loss loss, RareStates reached) {
         RandomHistory history =
-                new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 3, 6, loss == Loss.NOTHING);
+                new RandomHistory(redis.client(), redis.uniqueQueue(), seed, 3, 6, loss == Loss.NOTHING, reached);
         for (int step = 0; step < STEPS; step++) {
             int what = history.random.nextInt(20);
             if (what == 0) {
                 history.letTimePass();
             } else if (what == 1 && loss == Loss.BODIES) {
-                history.network.loseBody(history.id());
+                history.loseBody();
             } else if (what == 1 && loss == Loss.IDS) {
                 history.loseSomething();
             } else if (what == 2) {

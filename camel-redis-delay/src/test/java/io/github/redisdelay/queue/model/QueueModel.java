@@ -3,6 +3,9 @@ package io.github.redisdelay.queue.model;
 
 import static io.github.redisdelay.queue.model.QueueSnapshot.latin;
 
+import io.github.redisdelay.history.RareState;
+import io.github.redisdelay.history.RareStates;
+import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
@@ -210,25 +213,36 @@ public final class QueueModel {
     private int pick;
 
     private int picks;
+    /** The sessions that were forgotten, and were not used since. */
+    private final Set<String> forgotten = new HashSet<>();
+
+    /** Shared with copies: what it counts of a call is the same for all random choices. */
+    private final RareStates reached;
     /** Null in the model of the dead letters themselves. */
     public final QueueModel dead;
 
     /** The consumers that wait for messages of this queue. */
     public final WaitersModel waiters;
 
-    /** @param line who hears it when a consumer is called */
-    public QueueModel(WaitersModel.Line line) {
-        this(line, new QueueModel(line, null));
+    /**
+     * @param line who hears it when a consumer is called
+     * @param reached is told of rare states
+     */
+    public QueueModel(WaitersModel.Line line, RareStates reached) {
+        this(line, new QueueModel(line, null, reached), reached);
     }
 
-    private QueueModel(WaitersModel.Line line, QueueModel dead) {
+    private QueueModel(WaitersModel.Line line, QueueModel dead, RareStates reached) {
         this.waiters = new WaitersModel(line);
         this.dead = dead;
+        this.reached = reached;
     }
 
     private QueueModel(QueueModel other) {
         this.waiters = new WaitersModel(other.waiters);
         this.dead = other.dead == null ? null : new QueueModel(other.dead);
+        this.reached = other.reached;
+        forgotten.addAll(other.forgotten);
         messages.putAll(other.messages);
         delayed.putAll(other.delayed);
         leased.putAll(other.leased);
@@ -572,9 +586,12 @@ public final class QueueModel {
         long sequence = Long.parseLong(text(arguments[1]));
         Call last = calls.get(session);
         if (last != null && sequence < last.sequence) {
+            reached.count(RareState.CALL_SUPERSEDED);
             return REFUSED;
         }
         boolean repeat = last != null && sequence == last.sequence;
+        reached.countIf(repeat && script != LuaScript.CLAIM, RareState.CALL_REPEATED);
+        reached.countIf(forgotten.remove(session), RareState.SESSION_FORGOTTEN);
         if (script == LuaScript.CLAIM) {
             return repeat ? claimAgain(last, arguments, time) : claim(session, sequence, arguments, time);
         }
@@ -783,10 +800,12 @@ public final class QueueModel {
                 continue;
             }
             if (isNew && ((byte[]) item[3]).length == 16 && !leased.containsKey(id)) {
+                reached.count(RareState.REPLACED_TOO_LATE);
                 answer(reply, 9, 0);
                 continue;
             }
             if (isNew && !replaces && seen.containsKey(id)) {
+                reached.count(RareState.REMEMBERED);
                 answer(reply, 7, seen.get(id));
                 continue;
             }
@@ -798,6 +817,7 @@ public final class QueueModel {
             Long lease = isNew ? null : leased.get(id);
             byte[] claim = (byte[]) item[3];
             boolean holder = lease != null && claim.length == 16 && holds(id, claim);
+            reached.countIf(!isNew && !replaces && !holder && claim.length == 16, RareState.REPLACED_TOO_LATE);
             if (pending != null && !replaces) {
                 answer(reply, 4, pending.due);
             } else if (lease != null && !replaces && !holder) {
@@ -878,6 +898,7 @@ public final class QueueModel {
         State s = stateOf(text(item[0]), time, 0);
         long stored = Long.parseLong(s.parts()[0]);
         Run run = Run.of(item[4]);
+        reached.countIf(!s.parts()[2].equals(run.rule), RareState.RUN_BY_OTHER_RULE);
         long over = Math.max(s.firstDue, time);
         return stored > over || !s.parts()[2].equals(run.rule) ? stored : run.later(over);
     }
@@ -958,6 +979,7 @@ public final class QueueModel {
             int was = pending != null ? 1 : leased.containsKey(id) ? 2 : 0;
             List<Long> letters = was == 0 && !action.equals("cancel-delayed") ? lettersOf(id) : List.of();
             if (action.equals("cancel") || (action.equals("cancel-delayed") && was != 2)) {
+                reached.countIf(was == 2, RareState.CANCELLED_UNDER_LEASE);
                 remove(id);
                 dropPriorities();
                 Long until = seen.remove(id);
@@ -1042,6 +1064,7 @@ public final class QueueModel {
             Object[] item = items.get(i);
             String id = text(item[0]);
             if (stale.get(i) != 0) {
+                reached.countIf(!text(item[2]).equals("extend"), RareState.LATE_END);
                 answer(reply, stale.get(i), 0);
                 continue;
             }
@@ -1141,6 +1164,7 @@ public final class QueueModel {
                 answer(reply, 2, 0);
             } else {
                 Message body = dead.messages.get(deadId);
+                reached.countIf(dead.leased.containsKey(deadId), RareState.LETTER_UNDER_LEASE);
                 messages.put(id, new Message(time, time + i, body.body, body.group));
                 if (body.group != null) {
                     needs.add("groups=0.1");
@@ -1230,6 +1254,8 @@ public final class QueueModel {
         if (interval > 0) {
             next = next < 0 ? next : opens();
             wanted = (int) Math.min(wanted, Math.max(0, Math.floorDiv(time - rate, interval) + 1));
+            long due = dueTimes().stream().filter(at -> at <= time).count();
+            reached.countIf(wanted < Math.min(asked, due), RareState.RATE_HELD_BACK);
         }
         int free = Integer.MAX_VALUE;
         if (limits && concurrency > 0) {
@@ -1285,6 +1311,8 @@ public final class QueueModel {
                 }
                 State s = stateOf(id, fromLease ? leased.get(id) : message.due, fromLease ? 0 : level);
                 int losses = fromLease ? Math.min(255, s.lost + 1) : s.lost;
+                reached.countIf(fromLease, RareState.EXPIRED_LEASE);
+                reached.countIf(losses >= 2, RareState.TWO_LEASES_LOST);
                 int reason = fromLease ? 2 : s.reason;
                 int length = message.bytes().length;
                 boolean fresh = !fromLease && !state.containsKey(id) && length <= 1_024;
@@ -1348,6 +1376,8 @@ public final class QueueModel {
         List<String> ids = call.claimed.stream()
                 .filter(id -> holds(id, claim) && messages.containsKey(id))
                 .toList();
+        reached.countIf(!ids.isEmpty(), RareState.CLAIM_REPEATED);
+        reached.countIf(ids.size() < call.claimed.size(), RareState.CLAIM_REPEATED_TOO_LATE);
         return claimReply(ids, List.of(), firstDue(), time, -1);
     }
 
@@ -1583,6 +1613,11 @@ public final class QueueModel {
         return ids;
     }
 
+    /** Tells whether a message is leased by this claim. */
+    public boolean isLeased(String id, ClaimId claim) {
+        return leased.containsKey(id) && holds(id, claim.bytes());
+    }
+
     /** Tells if the state record has this claim id: the scripts ask for no more, as the lease may have got lost. */
     private boolean holds(String id, byte[] claim) {
         return state.containsKey(id)
@@ -1610,17 +1645,31 @@ public final class QueueModel {
 
     /** A body is lost, as by eviction or by hand. */
     public void loseBody(String id) {
+        reached.countIf(leased.containsKey(id) && messages.containsKey(id), RareState.BODY_LOST_UNDER_LEASE);
         messages.remove(id);
     }
 
     /** An id is lost from the sets. */
     public void loseId(String id) {
+        reached.countIf(leased.containsKey(id), RareState.ID_LOST_UNDER_LEASE);
         delayed.remove(id);
         leased.remove(id);
     }
 
     public void loseRecord(String id) {
+        reached.countIf(leased.containsKey(id) && state.containsKey(id), RareState.RECORD_LOST_UNDER_LEASE);
         state.remove(id);
+    }
+
+    /** The sessions that have had a call, in a fixed order. */
+    public List<String> sessions() {
+        return calls.keySet().stream().sorted().toList();
+    }
+
+    /** A session is forgotten, as one that is not used for a day. */
+    public void forgetSession(String session) {
+        calls.remove(session);
+        forgotten.add(session);
     }
 
     /** Time passes, also for the dead letters. */

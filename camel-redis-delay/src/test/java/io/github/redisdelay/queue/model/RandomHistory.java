@@ -3,6 +3,7 @@ package io.github.redisdelay.queue.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.history.RareStates;
 import io.github.redisdelay.queue.CheckResult;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ClientOptions;
@@ -107,9 +108,17 @@ public final class RandomHistory {
         }
     }
 
-    public RandomHistory(RedissonClient redisson, String queue, long seed, int clients, int ids, boolean groups) {
+    /** @param reached is told of rare states */
+    public RandomHistory(
+            RedissonClient redisson,
+            String queue,
+            long seed,
+            int clients,
+            int ids,
+            boolean groups,
+            RareStates reached) {
         this.random = new Random(seed);
-        this.network = new SimulatedNetwork(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue));
+        this.network = new SimulatedNetwork(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue), reached);
         for (int i = 0; i < clients; i++) {
             Client client = new Client(network.client(random), queue, random);
             this.clients.add(client);
@@ -176,7 +185,7 @@ public final class RandomHistory {
     /** Does one thing that a user may do. */
     public void doSomething() {
         Client client = any(clients);
-        switch (random.nextInt(28)) {
+        switch (random.nextInt(30)) {
             case 0, 1, 2, 3, 4, 5 -> schedule(client);
             case 6 -> sent(client.queue.cancel(id()), null);
             case 7 -> sent(client.queue.reschedule(id(), due()), null);
@@ -199,6 +208,7 @@ public final class RandomHistory {
             }
             case 21 -> rare(client);
             case 22, 23 -> settleBatch(client);
+            case 24, 25 -> endAndComeAgain(client);
             default -> {
                 if (!deliveries.isEmpty()) {
                     settle(client, held(deliveries));
@@ -312,13 +322,25 @@ public final class RandomHistory {
                 });
     }
 
-    /** An id is lost from the sets, or a state record. */
+    /** A body is lost. */
+    public void loseBody() {
+        network.loseBody(leasedOrAny());
+    }
+
+    /** An id is lost from the sets, or a state record, or a session is forgotten. */
     public void loseSomething() {
-        switch (random.nextInt(4)) {
-            case 0 -> network.loseRecord(id());
+        switch (random.nextInt(5)) {
+            case 0 -> network.loseRecord(leasedOrAny());
             case 1 -> network.loseId(deadLetter(), true);
-            default -> network.loseId(id(), false);
+            case 2 -> network.forgetSession(random);
+            default -> network.loseId(leasedOrAny(), false);
         }
+    }
+
+    /** Half of the time an id that is leased, if there is one. */
+    private String leasedOrAny() {
+        List<String> leased = network.model.browse(true, false);
+        return leased.isEmpty() || random.nextBoolean() ? id() : any(leased);
     }
 
     /** Finds what was lost. */
@@ -363,7 +385,7 @@ public final class RandomHistory {
         ClaimId supersedes = null;
         String id = random.nextInt(20) == 0 ? null : id();
         if (!deliveries.isEmpty() && random.nextInt(3) == 0) {
-            ClaimedDelivery delivery = any(deliveries);
+            ClaimedDelivery delivery = held(deliveries);
             supersedes = delivery.claimId();
             id = random.nextInt(4) == 0 ? id : delivery.id();
         }
@@ -371,6 +393,10 @@ public final class RandomHistory {
             declare(client, id);
             return;
         }
+        schedule(client, id, supersedes);
+    }
+
+    private void schedule(Client client, String id, ClaimId supersedes) {
         String body = "b" + bodies++ + "x".repeat(random.nextInt(30));
         String group = grouped && random.nextInt(4) != 0 ? "g" + random.nextInt(2) : null;
         sent(
@@ -426,10 +452,39 @@ public final class RandomHistory {
         });
     }
 
-    /** Mostly one of the last ones, which may still hold its lease. */
+    /** Half of the time one that has its lease, if there is one; else mostly one of the last ones. */
     private ClaimedDelivery held(List<ClaimedDelivery> list) {
+        List<ClaimedDelivery> leased = leased(list);
+        if (!leased.isEmpty() && random.nextBoolean()) {
+            return any(leased);
+        }
         int from = random.nextInt(4) == 0 ? 0 : Math.max(0, list.size() - 4);
         return list.get(from + random.nextInt(list.size() - from));
+    }
+
+    private List<ClaimedDelivery> leased(List<ClaimedDelivery> list) {
+        QueueModel model = list == deadDeliveries ? network.model.dead : network.model;
+        return list.stream()
+                .filter(delivery -> model.isLeased(delivery.id(), delivery.claimId()))
+                .toList();
+    }
+
+    /** Two steps that seldom follow each other: a run ends whose schedule got a rule; an id comes that was just finished. */
+    private void endAndComeAgain(Client client) {
+        List<ClaimedDelivery> leased = leased(deliveries);
+        if (plain || leased.isEmpty()) {
+            return;
+        }
+        ClaimedDelivery delivery =
+                leased.stream().filter(ClaimedDelivery::isRun).findFirst().orElseGet(() -> any(leased));
+        if (delivery.isRun()) {
+            declare(client, delivery.id());
+            sent(client.queue.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE), null);
+        } else {
+            Settlement remembered = new Settlement.Acknowledge(micros(10 * MINUTE + delay()));
+            sent(client.queue.partitions().get(0).settle(delivery, remembered), null);
+            schedule(client, delivery.id(), null);
+        }
     }
 
     private byte[] failure() {

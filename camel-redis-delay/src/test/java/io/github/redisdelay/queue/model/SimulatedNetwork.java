@@ -3,6 +3,8 @@ package io.github.redisdelay.queue.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.redisdelay.history.RareState;
+import io.github.redisdelay.history.RareStates;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.Timers.Timer;
@@ -17,18 +19,21 @@ import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.ScriptExecutor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.random.RandomGenerator;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisTimeoutException;
+import org.redisson.client.codec.ByteArrayCodec;
 
 /**
  * The network between clients and a real Redis, in the hands of a test: every sending waits until the test executes it,
@@ -64,8 +69,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
     /** Channels on which somebody listens. */
     private final Set<String> heard = new HashSet<>();
 
-    public QueueModel model =
-            new QueueModel((member, micros) -> heard.contains(member.substring(member.indexOf(' ') + 1)));
+    public QueueModel model;
     public final SimulatedTimers timers = new SimulatedTimers();
     public final List<Packet> packets = new ArrayList<>();
     /** How many bytes of bodies claims may give. */
@@ -82,7 +86,15 @@ public final class SimulatedNetwork implements ScriptExecutor {
     private boolean idsMissing;
     public int executions;
 
-    public SimulatedNetwork(RedissonClient redisson, QueueKeys keys) {
+    /** @param reached is told of rare states */
+    public SimulatedNetwork(RedissonClient redisson, QueueKeys keys, RareStates reached) {
+        this.model = new QueueModel(
+                (member, micros) -> {
+                    boolean listens = heard.contains(member.substring(member.indexOf(' ') + 1));
+                    reached.countIf(!listens, RareState.WAKE_UP_UNHEARD);
+                    return listens;
+                },
+                reached);
         this.redisson = redisson;
         this.redis = new PatientCaller(redisson);
         this.keys = keys;
@@ -96,8 +108,7 @@ public final class SimulatedNetwork implements ScriptExecutor {
     /** From now on somebody hears it when a consumer of this client is called. */
     public void listenTo(DelayQueueClient client) {
         String channel = ClientAccess.consumers(client).wakeups().name();
-        redisson.getTopic(channel, org.redisson.client.codec.ByteArrayCodec.INSTANCE)
-                .addListener(byte[].class, (name, message) -> {});
+        redisson.getTopic(channel, ByteArrayCodec.INSTANCE).addListener(byte[].class, (name, message) -> {});
         heard.add(channel);
     }
 
@@ -275,8 +286,8 @@ public final class SimulatedNetwork implements ScriptExecutor {
     /** A body is lost, as by eviction or by hand. */
     public void loseBody(String id) {
         bodiesMissing = true;
-        redisson.<byte[], byte[]>getMap(keys.key("messages"), org.redisson.client.codec.ByteArrayCodec.INSTANCE)
-                .fastRemove(id.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        redisson.<byte[], byte[]>getMap(keys.key("messages"), ByteArrayCodec.INSTANCE)
+                .fastRemove(id.getBytes(StandardCharsets.UTF_8));
         model.loseBody(id);
         compare("a loss");
     }
@@ -301,6 +312,18 @@ public final class SimulatedNetwork implements ScriptExecutor {
                 .fastRemove(id);
         model.loseRecord(id);
         compare("a loss");
+    }
+
+    /** The last call of a session is forgotten; none of its calls may be under way. */
+    public void forgetSession(Random random) {
+        List<String> sessions = model.sessions();
+        if (!sessions.isEmpty()) {
+            String session = sessions.get(random.nextInt(sessions.size()));
+            redisson.<byte[], byte[]>getMap(keys.key("sessions"), ByteArrayCodec.INSTANCE)
+                    .fastRemove(session.getBytes(StandardCharsets.ISO_8859_1));
+            model.forgetSession(session);
+            compare("a loss");
+        }
     }
 
     /** Nothing is amiss any more. */

@@ -83,7 +83,7 @@ class FleetSimulationTest {
         FakeTimers timers = new FakeTimers();
         Random random = new Random(seed);
         SimulatedQueue queue = new SimulatedQueue(
-                timers, random, () -> TimeUnit.MICROSECONDS.toNanos(50 + random.nextInt(250)), probability -> false);
+                timers, random, () -> TimeUnit.MICROSECONDS.toNanos(50 + random.nextInt(250)), SwarmFaults.NONE);
         if (groups != null) {
             queue.limit = groups.limit;
             queue.strict = groups.strict;
@@ -227,7 +227,7 @@ class FleetSimulationTest {
         for (int run = 0; run < 30; run++) {
             FakeTimers timers = new FakeTimers();
             Random random = new Random(seed + run);
-            SimulatedQueue queue = new SimulatedQueue(timers, random, () -> 100_000, probability -> false);
+            SimulatedQueue queue = new SimulatedQueue(timers, random, () -> 100_000, SwarmFaults.NONE);
             long[] lateMicros = {-1};
             for (int i = 0; i < 10; i++) {
                 new SimulatedConsumer(queue, i, ConsumerOptions.DEFAULTS, delivery -> {
@@ -257,7 +257,7 @@ class FleetSimulationTest {
     void should_have_a_claim_every_four_seconds_whoever_is_killed() {
         FakeTimers timers = new FakeTimers();
         Random random = new Random(seed);
-        SimulatedQueue queue = new SimulatedQueue(timers, random, () -> 100_000, probability -> false);
+        SimulatedQueue queue = new SimulatedQueue(timers, random, () -> 100_000, SwarmFaults.NONE);
         List<SimulatedConsumer> fleet = new ArrayList<>();
         for (int i = 0; i < CONSUMERS; i++) {
             fleet.add(new SimulatedConsumer(queue, i, ConsumerOptions.DEFAULTS, delivery -> QUICK));
@@ -282,7 +282,7 @@ class FleetSimulationTest {
         FakeTimers timers = new FakeTimers();
         Random random = new Random(seed);
         for (int consumers : new int[] {1, 3, CONSUMERS}) {
-            SimulatedQueue queue = new SimulatedQueue(timers, random, () -> 100_000, probability -> false);
+            SimulatedQueue queue = new SimulatedQueue(timers, random, () -> 100_000, SwarmFaults.NONE);
             for (int i = 0; i < consumers; i++) {
                 new SimulatedConsumer(queue, i, ConsumerOptions.DEFAULTS, delivery -> QUICK).loop.resume();
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.simulation;
 
+import io.github.redisdelay.history.RareState;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.Delivery;
@@ -22,6 +23,7 @@ import io.github.redisdelay.queue.internal.format.ClaimReply;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.request.CallGate;
 import io.github.redisdelay.queue.internal.request.SubmissionPromise;
+import io.github.redisdelay.queue.simulation.SwarmFaults.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -32,6 +34,13 @@ import java.util.function.ToLongFunction;
 /** One JVM with a consumer of a {@link SimulatedQueue}: the real consumer loop between a simulated network and handler. */
 public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, DeliveryHandler, ConsumerHost {
 
+    /** After so long without an answer a call is sent again. */
+    static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(3);
+    /** A message that failed so often is given up. */
+    static final int ATTEMPTS = 6;
+    /** A message that failed comes again within this time. */
+    static final int RETRY_MILLIS = 5_000;
+
     public final SimulatedQueue queue;
     public final int number;
     public final String member;
@@ -41,6 +50,16 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     private final LeaseExtender leases;
     /** For how many nanoseconds it works on a message; negative: it fails after that. */
     private final ToLongFunction<Delivery> work;
+    /** How fast its machine's clock runs. */
+    public final double speed;
+
+    /** What goes wrong between it and Redis; null for what does so for all. */
+    private SwarmFaults own;
+    /** Its work never ends. */
+    private boolean stuck;
+
+    /** Done after Redis has given it messages, which it does not know yet; null for nothing. */
+    Runnable whenGiven;
 
     public boolean dead;
     public boolean suspended;
@@ -61,12 +80,12 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
 
         @Override
         public long nanoTime() {
-            return queue.timers.nanoTime() + skew;
+            return (long) (queue.timers.nanoTime() * speed) + skew;
         }
 
         @Override
         public Timer schedule(long delayNanos, Runnable work) {
-            return queue.timers.schedule(delayNanos, () -> {
+            return queue.timers.schedule((long) Math.ceil(delayNanos / speed), () -> {
                 if (!dead) {
                     work.run();
                 }
@@ -75,7 +94,14 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
     }
 
     public SimulatedConsumer(SimulatedQueue queue, int number, ConsumerOptions options, ToLongFunction<Delivery> work) {
+        this(queue, number, options, 1, work);
+    }
+
+    /** @param speed how fast its machine's clock runs; 1 if it is right */
+    public SimulatedConsumer(
+            SimulatedQueue queue, int number, ConsumerOptions options, double speed, ToLongFunction<Delivery> work) {
         this.queue = queue;
+        this.speed = speed;
         this.number = number;
         this.member = "c" + number + " channel" + number;
         this.options = options;
@@ -121,6 +147,28 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
         return !dead && !suspended && working < options.concurrentConsumers();
     }
 
+    boolean isStuck() {
+        return stuck;
+    }
+
+    boolean happens(Kind kind) {
+        return (own == null ? queue.faults : own).happens(kind);
+    }
+
+    /** From now on nothing goes wrong any more. */
+    void heal() {
+        own = SwarmFaults.NONE;
+        suspended = false;
+        roomSince = queue.timers.nanoTime();
+        loop.resume();
+    }
+
+    /** From now on, for ever: @param faults what goes wrong @param stuck whether its work ends no more */
+    void breakDown(SwarmFaults faults, boolean stuck) {
+        own = faults;
+        this.stuck = stuck;
+    }
+
     @Override
     public CompletableFuture<ClaimReply> claim(ClaimRequest request, CompletableFuture<ClaimReply> answer) {
         if (claiming) {
@@ -141,15 +189,15 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
 
     private void send(ClaimRequest request, CompletableFuture<ClaimReply> answer, int number) {
         queue.claims++;
-        if (queue.happens.test(0.02)) {
+        if (happens(Kind.REFUSED)) {
             timers.schedule(queue.latency.getAsLong(), () -> {
                 claiming = false;
                 answer.completeExceptionally(new IllegalStateException("refused"));
             });
             return;
         }
-        boolean requestLost = queue.happens.test(0.02);
-        boolean answerLost = queue.happens.test(0.02);
+        boolean requestLost = happens(Kind.REQUEST_LOST);
+        boolean answerLost = happens(Kind.ANSWER_LOST);
         // A call that was sent arrives though its sender has died.
         queue.timers.schedule(queue.latency.getAsLong(), () -> {
             if (requestLost) {
@@ -157,6 +205,10 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
             }
             ClaimReply reply = queue.claim(this, request, executed == number);
             executed = number;
+            if (!dead && whenGiven != null && !reply.messages().isEmpty()) {
+                whenGiven.run();
+            }
+            queue.reached.countIf(dead && !reply.messages().isEmpty(), RareState.CLAIM_OF_DEAD);
             if (!answerLost) {
                 timers.schedule(queue.latency.getAsLong(), () -> {
                     claiming = false;
@@ -168,7 +220,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
             }
         });
         if (requestLost || answerLost) {
-            timers.schedule(TimeUnit.SECONDS.toNanos(3), () -> {
+            timers.schedule(REPEAT_NANOS, () -> {
                 loop.attemptFailed(0, new IllegalStateException("no answer"));
                 send(request, answer, number);
             });
@@ -182,7 +234,7 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
         }
         int number = ++sequence;
         return () -> {
-            if (queue.happens.test(0.05)) {
+            if (happens(Kind.LEAVE_LOST)) {
                 return;
             }
             queue.timers.schedule(queue.latency.getAsLong(), () -> {
@@ -221,27 +273,36 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
             check(delivery);
             long nanos = work.applyAsLong(delivery);
             timers.schedule(Math.abs(nanos), () -> {
+                if (stuck) {
+                    return;
+                }
                 if (--left[0] == 0 && working-- == options.concurrentConsumers()) {
                     roomSince = queue.timers.nanoTime();
                 }
-                delivery.settle(
-                        nanos < 0
-                                ? new Settlement.Retry(Duration.ofMillis(queue.random.nextInt(5_000)), new byte[0])
-                                : Settlement.ACKNOWLEDGE);
+                delivery.settle(nanos < 0 ? failed(delivery) : Settlement.ACKNOWLEDGE);
             });
         }
+    }
+
+    private Settlement failed(Delivery delivery) {
+        return delivery.attempt() >= ATTEMPTS
+                ? new Settlement.DeadLetter(new byte[0])
+                : new Settlement.Retry(Duration.ofMillis(queue.random.nextInt(RETRY_MILLIS)), new byte[0]);
     }
 
     private void check(Delivery delivery) {
         long now = queue.timers.nanoTime();
         long leaseNanos = options.visibilityTimeout().toNanos();
+        if (delivery.dueMicros() > queue.micros()) {
+            queue.fail(delivery + " is early");
+        }
+        if (speed != 1 || now - queue.steppedNanos < leaseNanos) {
+            return; // it cannot know when the lease ends
+        }
         if (delivery.lostLeases() >= 2 && working > 1 && now - lastBegunNanos < leaseNanos / 4) {
             queue.fail(delivery + " lost two leases and is begun beside what was begun lately");
         }
         lastBegunNanos = now;
-        if (delivery.dueMicros() > queue.micros()) {
-            queue.fail(delivery + " is early");
-        }
         SimulatedQueue.Message message = queue.pending.get(delivery.id());
         if (message == null || !message.leased || !message.claim.equals(delivery.claimId())) {
             queue.fail(delivery + " is begun under a lost lease");
@@ -266,11 +327,32 @@ public final class SimulatedConsumer implements DeliverySettler, ClaimCalls, Del
 
     private Submission<SettleResult> sent(Supplier<SettleResult> call) {
         SubmissionPromise<SettleResult> submission = new SubmissionPromise<>();
-        queue.timers.schedule(queue.latency.getAsLong(), () -> {
-            SettleResult result = call.get();
-            timers.schedule(queue.latency.getAsLong(), () -> submission.succeed(result));
-        });
+        SettleResult[] result = {null};
+        send(
+                () -> {
+                    result[0] = result[0] == null ? call.get() : result[0];
+                    return result[0];
+                },
+                submission);
         return submission;
+    }
+
+    /** @param call executed once, however often it arrives */
+    private void send(Supplier<SettleResult> call, SubmissionPromise<SettleResult> submission) {
+        boolean requestLost = happens(Kind.REQUEST_LOST);
+        boolean answerLost = happens(Kind.ANSWER_LOST);
+        queue.timers.schedule(queue.latency.getAsLong(), () -> {
+            if (requestLost) {
+                return;
+            }
+            SettleResult result = call.get();
+            if (!answerLost) {
+                timers.schedule(queue.latency.getAsLong(), () -> submission.succeed(result));
+            }
+        });
+        if (requestLost || answerLost) {
+            timers.schedule(REPEAT_NANOS, () -> send(call, submission));
+        }
     }
 
     @Override

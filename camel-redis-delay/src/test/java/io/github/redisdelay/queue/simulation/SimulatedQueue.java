@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.simulation;
 
+import io.github.redisdelay.history.RareState;
+import io.github.redisdelay.history.RareStates;
 import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.RedeliveryReason;
@@ -12,6 +14,7 @@ import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.format.StateRecord;
 import io.github.redisdelay.queue.internal.format.StoredBody;
 import io.github.redisdelay.queue.model.WaitersModel;
+import io.github.redisdelay.queue.simulation.SwarmFaults.Kind;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -23,7 +26,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.DoublePredicate;
 import java.util.function.LongSupplier;
 
 /**
@@ -31,8 +33,6 @@ import java.util.function.LongSupplier;
  * idle consumers.
  */
 public final class SimulatedQueue {
-
-    private static final long OFFSET_MICROS = 1_700_000_000_000_000L;
 
     /** A message as Redis has it. */
     public static final class Message {
@@ -48,6 +48,9 @@ public final class SimulatedQueue {
         public int attempts;
         public int lost;
         public boolean leased;
+        /** When it was leased, by the virtual clock. */
+        public long claimedNanos;
+
         public long leaseEnds;
         public ClaimId claim;
         public SimulatedConsumer holder;
@@ -118,11 +121,20 @@ public final class SimulatedQueue {
     public final Random random;
     /** How long a message takes to get to Redis or from it, in nanoseconds. */
     public final LongSupplier latency;
-    /** Tells whether something goes wrong that does so with this probability. */
-    public final DoublePredicate happens;
+    /** What goes wrong, but for consumers that have faults of their own. */
+    public SwarmFaults faults;
+
+    /** The states that were reached. */
+    public RareStates reached = new RareStates();
+    /** The server's clock at the beginning, and by how much it was stepped since. */
+    private long offsetMicros = 1_700_000_000_000_000L;
+    /** When the server's clock was stepped, by the virtual clock. */
+    public long steppedNanos = Long.MIN_VALUE / 2;
 
     public final Map<String, Message> pending = new LinkedHashMap<>();
+    /** Acknowledged, or given up. */
     public final Set<String> done = new HashSet<>();
+
     private final Comparator<Message> byTime =
             Comparator.comparingLong(Message::at).thenComparing(message -> message.id);
     private final TreeSet<Message> delayed = new TreeSet<>(byTime);
@@ -146,11 +158,11 @@ public final class SimulatedQueue {
     /** The first failure. */
     public String failure;
 
-    public SimulatedQueue(FakeTimers timers, Random random, LongSupplier latency, DoublePredicate happens) {
+    public SimulatedQueue(FakeTimers timers, Random random, LongSupplier latency, SwarmFaults faults) {
         this.timers = timers;
         this.random = random;
         this.latency = latency;
-        this.happens = happens;
+        this.faults = faults;
     }
 
     public void add(SimulatedConsumer consumer) {
@@ -168,17 +180,27 @@ public final class SimulatedQueue {
     }
 
     public long micros() {
-        return OFFSET_MICROS + Math.floorDiv(timers.nanoTime(), 1_000L);
+        return offsetMicros + Math.floorDiv(timers.nanoTime(), 1_000L);
+    }
+
+    /** The server's clock steps forward. */
+    public void stepClock(long micros) {
+        offsetMicros += micros;
+        steppedNanos = timers.nanoTime();
     }
 
     /** PUBLISH. A connection may stand for a while though nobody is there any more. */
     private boolean call(String member, long micros) {
         SimulatedConsumer consumer = consumers.get(member);
         wakeUps++;
-        if (!happens.test(0.1)) {
+        if (!consumer.happens(Kind.WAKE_UP_LOST)) {
             consumer.timers().schedule(latency.getAsLong(), () -> consumer.loop.wakeUp(0, micros));
         }
-        return !consumer.dead || happens.test(0.3);
+        boolean heard = !consumer.dead || consumer.happens(Kind.DEAD_STILL_HEARD);
+        if (consumer.dead) {
+            reached.count(heard ? RareState.PROMISE_OF_DEAD : RareState.WAKE_UP_UNHEARD);
+        }
+        return heard;
     }
 
     private void coverEarlier(long due) {
@@ -241,6 +263,7 @@ public final class SimulatedQueue {
                     given.add(message.described());
                 }
             }
+            reached.countIf(!given.isEmpty(), RareState.CLAIM_REPEATED);
         } else {
             give(consumer, request, now, complete, given);
             next = firstDue();
@@ -312,8 +335,13 @@ public final class SimulatedQueue {
                 groups.get(next.group).begin(next);
             }
             next.keepsPlace = false;
-            next.lost += next.leased ? 1 : 0;
+            if (next.leased) {
+                next.lost++;
+                countExpired(next);
+            }
+            reached.countIf(next.lost >= 2, RareState.TWO_LEASES_LOST);
             next.leased = true;
+            next.claimedNanos = timers.nanoTime();
             next.leaseEnds = now + request.leaseMicros();
             next.claim = request.claimId();
             next.holder = consumer;
@@ -323,6 +351,15 @@ public final class SimulatedQueue {
             given.add(next.described());
         }
         left.forEach(message -> (message.leased ? leased : delayed).add(message));
+    }
+
+    private void countExpired(Message message) {
+        boolean dead = message.holder.dead;
+        reached.count(dead ? RareState.LEASE_OF_DEAD : RareState.LEASE_OF_LIVING);
+        boolean othersWait =
+                message.group != null && !groups.get(message.group).parked.isEmpty();
+        reached.countIf(dead && othersWait, RareState.GROUP_OF_DEAD);
+        reached.countIf(!dead && message.holder.isStuck(), RareState.HELD_BY_BROKEN);
     }
 
     /** A claim of nothing. */
@@ -335,16 +372,18 @@ public final class SimulatedQueue {
         Message message = pending.get(id);
         SettleResult stale = stale(message, claim);
         if (stale != null) {
+            reached.countIf(how != Settlement.RELEASE, RareState.LATE_END);
             return stale;
         }
         leased.remove(message);
         Group group = groups.get(message.group);
         Long before = firstDue();
-        if (how == Settlement.ACKNOWLEDGE) {
+        if (how == Settlement.ACKNOWLEDGE || how instanceof Settlement.DeadLetter) {
             pending.remove(id);
             if (!done.add(id)) {
-                fail(id + " is acknowledged twice");
+                fail(id + " is ended twice");
             }
+            reached.countIf(how != Settlement.ACKNOWLEDGE, RareState.GIVEN_UP);
             if (group != null) {
                 group.begun--;
                 endGroup(group, before);

@@ -10,6 +10,7 @@ import io.github.redisdelay.history.History.Event;
 import io.github.redisdelay.history.History.What;
 import io.github.redisdelay.history.HistoryChecker;
 import io.github.redisdelay.history.HistoryChecker.Report;
+import io.github.redisdelay.history.RareStates;
 import io.github.redisdelay.history.RateChecker;
 import io.github.redisdelay.history.ServerClock;
 import io.github.redisdelay.queue.ClientOptions;
@@ -33,6 +34,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -147,9 +149,16 @@ final class Experiment implements AutoCloseable {
         return this;
     }
 
-    /** Lets the queue be checked, as an operator does it after a deletion by hand. */
-    void check() throws Exception {
-        queue.admin().check().get(20, TimeUnit.SECONDS);
+    /** The messages that were stored so long ago that their producer changes them no more. */
+    Set<String> settledDown() {
+        long before = history.now() - LoadProducer.CHANGED_WITHIN.toNanos() / 1_000;
+        Set<String> ids = new HashSet<>();
+        for (Event event : events()) {
+            if (event.what() == What.SCHEDULED && event.micros() < before) {
+                ids.add(event.id());
+            }
+        }
+        return ids;
     }
 
     /** How many groups messages have; 0 for none. */
@@ -442,7 +451,7 @@ final class Experiment implements AutoCloseable {
         Duration recovery = recovery(events);
         row(name, tried, report.confirmed(), inFlight, report.lost(), report.duplicates(), recovery);
         LOG.info(
-                "{}: {} scheduled, {} confirmed, {} deliveries, {} uncertain, again because: {}",
+                "{}: {} scheduled, {} confirmed, {} deliveries, {} uncertain, again because: {}; rare states: {}",
                 name,
                 events.stream()
                         .filter(event -> event.what() == What.SCHEDULING)
@@ -452,7 +461,8 @@ final class Experiment implements AutoCloseable {
                 report.confirmed(),
                 report.deliveries(),
                 report.uncertain(),
-                report.causes());
+                report.causes(),
+                RareStates.in(events));
         return report;
     }
 

@@ -2,15 +2,20 @@
 package io.github.redisdelay.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.FaultProcess.Death;
 import io.github.redisdelay.history.HistoryChecker.Report;
 import io.github.redisdelay.history.HistoryChecker.Rule;
+import io.github.redisdelay.history.RareState;
+import io.github.redisdelay.history.RareState.Where;
+import io.github.redisdelay.history.RareStates;
 import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.QueueLimits.Rate;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.RedisSocket;
 import io.github.redisdelay.testkit.SentinelServers;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -193,30 +198,58 @@ class GroupsFaultsIT {
         }
     }
 
-    /** Not `parked`: a cancel of a message that is in no set removes it and says "none", which the judge calls a loss. */
+    /** What is deleted by hand. */
+    private interface Deletion {
+        void in(Experiment experiment, RedisSocket direct) throws IOException;
+    }
+
     private static void deleted(Scenario scenario) throws Exception {
-        List<String> keys = List.of("groups", "config");
+        RareStates reached = new RareStates();
+        List<Deletion> deletions = List.of(
+                (experiment, direct) -> delete("groups", direct),
+                (experiment, direct) -> delete("config", direct),
+                (experiment, direct) -> loseParked(experiment, direct, reached));
         for (int round = 0; round < Experiment.rounds(); round++) {
             try (Experiment experiment = new Experiment(scenario.title).withLimits(IN_ORDER)) {
-                Iterator<String> next = keys.iterator();
-                long inFlight = underLoad(experiment, keys.size(), each -> {
-                    List<String> some = List.of(next.next().split(" "));
+                Iterator<Deletion> next = deletions.iterator();
+                long inFlight = underLoad(experiment, deletions.size(), each -> {
                     each.history.losingFaultBegins(scenario.title);
                     try (RedisSocket direct = RedisSocket.open(each.server.address())) {
-                        for (String key : some) {
-                            assertThat(direct.call("DEL redis-delay:{" + Experiment.QUEUE + "}:" + key))
-                                    .as(key)
-                                    .isEqualTo(":1");
-                        }
-                    }
-                    if (some.size() > 1) {
-                        each.check();
+                        next.next().in(each, direct);
                     }
                     each.history.faultEnds(scenario.title);
                 });
-                experiment.judge(keys.size(), inFlight);
+                experiment.judge(deletions.size(), inFlight);
             }
         }
+        assertThat(reached.hasReached(Where.GROUPS_DAMAGED)).as("%s", reached).isTrue();
+    }
+
+    private static String key(String name) {
+        return "redis-delay:{" + Experiment.QUEUE + "}:" + name;
+    }
+
+    private static void delete(String key, RedisSocket direct) throws IOException {
+        assertThat(direct.call("DEL " + key(key))).as(key).isEqualTo(":1");
+    }
+
+    /**
+     * Some parked messages are lost from their set. Not those that may be cancelled: a cancel of a message that is in no set
+     * removes it and says "none", which the judge calls a loss.
+     */
+    private static void loseParked(Experiment experiment, RedisSocket direct, RareStates reached) {
+        await("parked messages that nobody changes any more")
+                .atMost(Experiment.SAFETY_INTERVAL)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> {
+                    Set<String> ids = experiment.settledDown();
+                    ids.retainAll(direct.texts("ZRANGE " + key("parked") + " 0 -1"));
+                    for (String id : ids) {
+                        String removed = direct.call("ZREM " + key("parked") + " " + id);
+                        reached.countIf(removed.equals(":1"), RareState.PARKED_LOST);
+                    }
+                    return reached.hasReached(Where.GROUPS_DAMAGED);
+                });
     }
 
     private static void stepped(Scenario scenario, QueueLimits limits) throws Exception {

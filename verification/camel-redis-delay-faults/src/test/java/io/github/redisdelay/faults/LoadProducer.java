@@ -33,6 +33,8 @@ final class LoadProducer implements AutoCloseable {
     private static final int RETRY_MILLIS = 200;
     private static final int MAX_DELAY_MILLIS = 1000;
     private static final Duration MAX_DELAY = Duration.ofMillis(MAX_DELAY_MILLIS);
+    /** A message that was confirmed before that is not changed any more. */
+    static final Duration CHANGED_WITHIN = MAX_DELAY.plusMillis(4 * TICK_MILLIS);
 
     private final DelayQueue queue;
     private final History history;

@@ -197,14 +197,15 @@ final class ScheduleFleet implements AutoCloseable {
                 name, tried, report.confirmed(), ids.size(), report.lost(), report.duplicates(), verdict.latest());
         LOG.info(
                 "{}: {} runs of {} schedules ended, {} deliveries, {} uncertain, {} times were missed and caught up, again"
-                        + " because: {}",
+                        + " because: {}; rare states: {}",
                 name,
                 report.confirmed(),
                 ids.size(),
                 report.deliveries(),
                 report.uncertain(),
                 verdict.missed(),
-                report.causes());
+                report.causes(),
+                verdict.reached());
         report.assertClean();
         assertThat(report.confirmed()).as("runs").isPositive();
         assertThat(StreamSupport.stream(redisson.getKeys().getKeys().spliterator(), false)

@@ -6,6 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.FaultProcess.Death;
 import io.github.redisdelay.faults.ScheduleFleet.Member;
+import io.github.redisdelay.history.RareState;
+import io.github.redisdelay.history.RareState.Where;
+import io.github.redisdelay.history.RunChecker;
 import io.github.redisdelay.history.RunChecker.Verdict;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DueTime;
@@ -246,25 +249,40 @@ class SchedulesIT {
             declareMany(member, 5);
             fleet.awaitRuns(1);
             member.stopDeclaring();
-            Random random = experiment.random;
             int changes = 500 * Experiment.rounds();
-            for (int i = 0; i < changes; i++) {
-                String id = (random.nextBoolean() ? "cron-" : "every-") + random.nextInt(5);
-                switch (random.nextInt(6)) {
-                    case 0, 1 -> declare(member, id, rules.get(random.nextInt(4)), random.nextInt(3));
-                    case 2 -> declare(member, id, fleet.rules().get(id), random.nextInt(3));
-                    case 3, 4 -> member.queue.reschedule(id, DueTime.after(Duration.ofMillis(random.nextInt(2_000))));
-                    default -> member.queue.promote(id);
+            int made = 0;
+            while (made < changes || (made < 10 * changes && !hasReachedAll(experiment))) {
+                for (int i = 0; i < 50; i++) {
+                    change(experiment, fleet, member, rules);
                 }
-                experiment.run(Duration.ofMillis(random.nextInt(30)));
+                made += 50;
             }
             for (int i = 0; i < 5; i++) {
                 declare(member, "cron-" + i, ScheduleFleet.EACH_SECOND, 0);
                 declare(member, "every-" + i, "every 1s", 0);
             }
             fleet.awaitRuns(2);
-            fleet.end(changes);
+            Verdict verdict = fleet.end(made);
+            assertThat(verdict.reached().hasReached(Where.CHANGED_RUNS))
+                    .as("%s of %s", RareState.of(Where.CHANGED_RUNS), verdict.reached())
+                    .isTrue();
         }
+    }
+
+    private static boolean hasReachedAll(Experiment experiment) {
+        return RunChecker.check(experiment.events(), Experiment.LEASE).reached().hasReached(Where.CHANGED_RUNS);
+    }
+
+    private static void change(Experiment experiment, ScheduleFleet fleet, Member member, List<String> rules) {
+        Random random = experiment.random;
+        String id = (random.nextBoolean() ? "cron-" : "every-") + random.nextInt(5);
+        switch (random.nextInt(6)) {
+            case 0, 1 -> declare(member, id, rules.get(random.nextInt(4)), random.nextInt(3));
+            case 2 -> declare(member, id, fleet.rules().get(id), random.nextInt(3));
+            case 3, 4 -> member.queue.reschedule(id, DueTime.after(Duration.ofMillis(random.nextInt(2_000))));
+            default -> member.queue.promote(id);
+        }
+        experiment.run(Duration.ofMillis(random.nextInt(30)));
     }
 
     private static void declare(Member member, String id, String rule, int body) {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.history;
+
+import static io.github.redisdelay.history.RareState.Where.BODIES_LOST;
+import static io.github.redisdelay.history.RareState.Where.CHANGED_RUNS;
+import static io.github.redisdelay.history.RareState.Where.CONSUMERS_KILLED;
+import static io.github.redisdelay.history.RareState.Where.CORE_HEALED;
+import static io.github.redisdelay.history.RareState.Where.EVERYTHING_FAILS;
+import static io.github.redisdelay.history.RareState.Where.GROUPS_DAMAGED;
+import static io.github.redisdelay.history.RareState.Where.HOSTILE_NETWORK;
+import static io.github.redisdelay.history.RareState.Where.IDS_LOST;
+import static io.github.redisdelay.history.RareState.Where.OPERATIONS;
+
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The states that are hard to reach, and in which mistakes hide. Each names the random tests that must reach it: one that does
+ * not has proved nothing about it, and is red.
+ */
+public enum RareState {
+    LATE_END(
+            "a delivery was to be ended after its lease was lost, and was refused",
+            CORE_HEALED,
+            OPERATIONS,
+            HOSTILE_NETWORK,
+            BODIES_LOST,
+            IDS_LOST),
+    LEASE_OF_DEAD(
+            "a lease of a dead consumer expired, and its message was claimed",
+            CONSUMERS_KILLED,
+            EVERYTHING_FAILS,
+            CORE_HEALED),
+    LEASE_OF_LIVING("a lease expired although its consumer lived, and its message was claimed", CORE_HEALED),
+    EXPIRED_LEASE("a message was claimed whose lease had expired", OPERATIONS, HOSTILE_NETWORK),
+    TWO_LEASES_LOST("a message was claimed that had lost two leases", CORE_HEALED, OPERATIONS),
+    CLAIM_OF_DEAD("a claim was executed after its consumer had died", CONSUMERS_KILLED, EVERYTHING_FAILS, CORE_HEALED),
+    CLAIM_REPEATED(
+            "a claim whose answer was lost was repeated, and gave the same messages",
+            EVERYTHING_FAILS,
+            CORE_HEALED,
+            HOSTILE_NETWORK),
+    CLAIM_REPEATED_TOO_LATE("a claim was repeated, and its messages were others' by then", HOSTILE_NETWORK),
+    CALL_REPEATED("a call arrived again, and got its first answer", HOSTILE_NETWORK),
+    CALL_SUPERSEDED("a copy of a call arrived after the next call of its session", HOSTILE_NETWORK),
+    SESSION_FORGOTTEN("a session went on that Redis had forgotten", IDS_LOST),
+    PROMISE_OF_DEAD("a wake-up for a message was promised to a dead consumer", EVERYTHING_FAILS, CORE_HEALED),
+    WAKE_UP_UNHEARD(
+            "a consumer was woken that did not listen any more",
+            CONSUMERS_KILLED,
+            EVERYTHING_FAILS,
+            CORE_HEALED,
+            OPERATIONS),
+    GROUP_OF_DEAD("a group waited for the lease of a dead consumer", CONSUMERS_KILLED, EVERYTHING_FAILS, CORE_HEALED),
+    GIVEN_UP("a message was given up after its last attempt", CORE_HEALED),
+    HELD_BY_BROKEN(
+            "a lease that a broken consumer kept for as long as it may ended, and its message was claimed",
+            CORE_HEALED),
+    REPLACED_TOO_LATE(
+            "a delivery was to schedule its message anew after its lease was lost, and was refused",
+            OPERATIONS,
+            HOSTILE_NETWORK),
+    CANCELLED_UNDER_LEASE("a message was cancelled that was leased", OPERATIONS, HOSTILE_NETWORK),
+    REMEMBERED("an id was refused as a duplicate after its message was finished", OPERATIONS),
+    RATE_HELD_BACK("a claim gave fewer messages than were due, by the rate", OPERATIONS),
+    LETTER_UNDER_LEASE("a dead letter was moved back by the delivery that had its lease", OPERATIONS),
+    RUN_BY_OTHER_RULE("a run ended after its schedule had got another rule", OPERATIONS, CHANGED_RUNS),
+    BODY_LOST_UNDER_LEASE("the body of a leased message was lost", BODIES_LOST),
+    ID_LOST_UNDER_LEASE("the id of a leased message was lost from its set", IDS_LOST),
+    RECORD_LOST_UNDER_LEASE("the record of a leased message was lost", IDS_LOST),
+    PARKED_LOST("a parked message was lost from its set", GROUPS_DAMAGED);
+
+    /** The random tests. */
+    public enum Where {
+        /** {@code ConsumersSimulationTest}, without faults. */
+        NOTHING_FAILS,
+        /** {@code ConsumersSimulationTest}, with consumers that die. */
+        CONSUMERS_KILLED,
+        /** {@code ConsumersSimulationTest}, with all faults. */
+        EVERYTHING_FAILS,
+        /** {@code ConsumersSimulationTest}, until a core of the fleet is healed. */
+        CORE_HEALED,
+        /** {@code QueueModelIT}. */
+        OPERATIONS,
+        /** {@code QueueModelIT}, where bodies get lost. */
+        BODIES_LOST,
+        /** {@code QueueModelIT}, where ids, records and sessions get lost. */
+        IDS_LOST,
+        /** {@code LostAnswerIT}. */
+        HOSTILE_NETWORK,
+        /** {@code SchedulesIT}, with changes of schedules that run. */
+        CHANGED_RUNS,
+        /** {@code GroupsFaultsIT}, with what is deleted by hand. */
+        GROUPS_DAMAGED
+    }
+
+    private final String sentence;
+    private final Set<Where> where;
+
+    RareState(String sentence, Where... where) {
+        this.sentence = sentence;
+        this.where = EnumSet.copyOf(Arrays.asList(where));
+    }
+
+    /** The states that a test must reach. */
+    public static Set<RareState> of(Where test) {
+        return Arrays.stream(values())
+                .filter(state -> state.where.contains(test))
+                .collect(Collectors.toCollection(() -> EnumSet.noneOf(RareState.class)));
+    }
+
+    /** With the sentence that says what it is. */
+    public String described() {
+        return name() + " (" + sentence + ")";
+    }
+}
