@@ -74,13 +74,11 @@ public final class Contenders implements AutoCloseable {
     }
 
     private RedissonClient client(String subject) {
-        return clients.computeIfAbsent(
-                subject,
-                any -> switch (subject) {
-                    case Subject.CAMEL -> environment.newComponentsRedisson(link);
-                    case Subject.RDELAYEDQUEUE -> environment.newPatientRedisson(link);
-                    default -> environment.newRedisson(link);
-                });
+        return clients.computeIfAbsent(subject, any -> switch (subject) {
+            case Subject.CAMEL -> environment.newComponentsRedisson(link);
+            case Subject.RDELAYEDQUEUE -> environment.newPatientRedisson(link);
+            default -> environment.newRedisson(link);
+        });
     }
 
     @Override
