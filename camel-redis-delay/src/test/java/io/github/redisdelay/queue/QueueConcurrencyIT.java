@@ -329,12 +329,13 @@ class QueueConcurrencyIT extends ClockedQueueIT {
                         int raised = 1 + random.nextInt(5);
                         limit(raised);
                         places = raised;
-                        // A lowered limit holds for what is claimed from then on.
-                        long valid = model.values().stream()
-                                .filter(one -> one.expires > now)
+                        // A lowered limit holds for what is claimed from then on. Also what has expired may be
+                        // extended.
+                        long leased = model.values().stream()
+                                .filter(one -> one.expires > 0)
                                 .count();
-                        if (valid > places) {
-                            places = (int) valid;
+                        if (leased > places) {
+                            places = (int) leased;
                             limit(places);
                         }
                     }

@@ -121,7 +121,8 @@ for i = 1, count do
     done[id] = action
     local stays, dies = action == 'retry' or action == 'release', action == 'dead-letter'
     -- The body has the due time of a message with a brief record.
-    local first = #bytes < RECORD_LENGTH and (action == 'release' and record_time(redis.call('HGET', key_messages, id), 9) or 0)
+    local first = #bytes < RECORD_LENGTH and 0
+    first = action ~= 'release' and first or first and record_time(redis.call('HGET', key_messages, id), 9)
     if (stays or dies) and (bytes ~= read or action ~= how) then
       read, how, record = bytes, action, record_read(bytes, now, 0)
       level = record_level(record)

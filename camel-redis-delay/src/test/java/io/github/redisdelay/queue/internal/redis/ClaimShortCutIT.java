@@ -22,10 +22,10 @@ import org.redisson.api.RBatch;
 import org.redisson.api.RScript;
 import org.redisson.client.codec.ByteArrayCodec;
 
-/** The short cut of a claim for plain first deliveries gives, and leaves behind, what the way for all messages does. */
+/** The short cut of a claim for plain deliveries gives, and leaves behind, what the way for all messages does. */
 class ClaimShortCutIT {
 
-    private static final String SHORT_CUT = "        give_first_deliveries()\n";
+    private static final String SHORT_CUT = "        give_plain()\n";
     private static final byte[] CLAIM = "the claim's name".getBytes(StandardCharsets.US_ASCII);
 
     @RegisterExtension
@@ -140,8 +140,8 @@ class ClaimShortCutIT {
     }
 
     private static byte[] record(RandomGenerator random) {
-        ByteBuffer record =
-                ByteBuffer.allocate(random.nextInt(5) == 0 ? 24 : 40).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer record = ByteBuffer.allocate(random.nextInt(5) == 0 ? 24 : 40 + random.nextInt(3))
+                .order(ByteOrder.LITTLE_ENDIAN);
         record.put((byte) 1).put((byte) random.nextInt(4));
         if (record.remaining() > 30) {
             record.putShort((short) 0)
