@@ -45,15 +45,11 @@ class GroupsFaultsIT {
     private static final QueueLimits RATES =
             new QueueLimits(1, true, Rate.of(180, Duration.ofSeconds(1), 10), Rate.of(8, Duration.ofSeconds(1), 1), 0);
 
-    /** Fewer than would be leased without it, about 20; those of a dead consumer are taken until its leases are over. */
-    private static final QueueLimits PLACES = new QueueLimits(0, true, null, null, 16);
-
     private interface Run {
         void on(Scenario scenario) throws Exception;
     }
 
     private enum Scenario {
-        PLACES_AND_KILLS("concurrency: SIGKILL at random moments", scenario -> kills(scenario, PLACES)),
         APPLICATION(
                 "groups: an application in three JVMs, which are killed",
                 scenario -> GroupedApplication.judge(scenario.title)),
