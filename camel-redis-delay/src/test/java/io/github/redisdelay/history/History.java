@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -267,20 +268,34 @@ public final class History implements AutoCloseable {
 
     /** Reads a file. A last line that its writer did not live to finish is left out. */
     public static List<Event> read(Path path) {
-        String text;
-        try {
-            text = Files.readString(path);
+        List<Event> all = new ArrayList<>();
+        readOn(path, 0, all);
+        return all;
+    }
+
+    /**
+     * Reads what was written behind a position, so that who looks often reads nothing twice.
+     *
+     * @param position in bytes, behind a line
+     * @param all gets the events
+     * @return the position behind the last line that was finished
+     */
+    public static long readOn(Path path, long position, List<Event> all) {
+        byte[] bytes;
+        try (InputStream in = Files.newInputStream(path)) {
+            in.skipNBytes(position);
+            bytes = in.readAllBytes();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        List<Event> all = new ArrayList<>();
         int from = 0;
-        int end;
-        while ((end = text.indexOf('\n', from)) >= 0) {
-            all.add(Event.of(text.substring(from, end)));
-            from = end + 1;
+        for (int end = 0; end < bytes.length; end++) {
+            if (bytes[end] == '\n') {
+                all.add(Event.of(new String(bytes, from, end - from, StandardCharsets.UTF_8)));
+                from = end + 1;
+            }
         }
-        return all;
+        return position + from;
     }
 
     /** The events so far, if they are kept in memory. */

@@ -24,6 +24,8 @@ final class FaultChild implements AutoCloseable {
 
     private final String name;
     private final Path file;
+    private final List<Event> seen = new ArrayList<>(); // guarded by this
+    private long position; // in the file, behind what was seen; guarded by this
     private final Process process;
 
     private FaultChild(String name, Path file, Process process) {
@@ -135,8 +137,11 @@ final class FaultChild implements AutoCloseable {
         return child;
     }
 
-    private List<Event> events() {
-        return Files.exists(file) ? History.read(file) : List.of();
+    private synchronized List<Event> events() {
+        if (Files.exists(file)) {
+            position = History.readOn(file, position, seen);
+        }
+        return List.copyOf(seen);
     }
 
     /** Waits until it has done something. */
