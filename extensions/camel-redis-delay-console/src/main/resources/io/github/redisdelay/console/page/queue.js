@@ -6,7 +6,7 @@ import { keep, kept } from './choices.js';
 import { h, name } from './dom.js';
 import { MessageList } from './list.js';
 import { at, distance, isoOf, millis, now, span } from './time.js';
-import { address, badge, button, choice, count, explained, finding, groupLink, many, remark, stateOf } from './words.js';
+import { address, badge, button, choice, count, explained, finding, groupLink, remark, stateOf } from './words.js';
 
 const SPANS = [['minute', 'minute'], ['hour', 'hour'], ['day', 'day'], ['month', 'month'], ['all', 'all']];
 const STATES = ['delayed', 'parked', 'leased', 'dead'];
@@ -92,7 +92,7 @@ export class Queue {
         return h('section', { class: 'card' + (q.state === 'paused' ? ' paused' : ''), id: 'outlook', 'aria-labelledby': 'outlook-title',
             on: { pointerup: () => this.chart.dropped(), pointerleave: () => this.chart.dropped() } },
             h('div', { class: 'bar-line' }, h('h2', { id: 'outlook-title' }, 'Outlook'),
-                h('span', { class: 'quiet' }, 'what becomes due in the next'),
+                h('span', { class: 'quiet' }, 'messages that become due in the next'),
                 choice('Span', SPANS, this.span, value => { this.span = value; keep('span', value); this.app.reload(); }, { id: 'spans' }),
                 button('as a table', () => flip('outlook'), { class: 'plain', 'aria-pressed': String(this.tables.outlook), 'data-twin': 'outlook' })),
             this.tables.outlook ? this.chart.table(this.outlook) : this.chart.view(this.outlook,
@@ -105,7 +105,7 @@ export class Queue {
             from = length && SERIES.map(([key]) => history[key].findIndex(value => value !== null)).filter(i => i >= 0).sort((a, b) => a - b)[0];
         return h('section', { class: 'card', id: 'history', 'aria-labelledby': 'history-title' },
             h('div', { class: 'bar-line' }, h('h2', { id: 'history-title' }, 'Until now'),
-                since ? h('span', { class: 'quiet' }, 'since this console began to look: ', at(since, { digits: 0 })) : null,
+                since ? h('span', { class: 'quiet' }, 'observed since ', at(since, { digits: 0 })) : null,
                 !length ? null : button('as a table', () => { this.tables.history = !this.tables.history; this.app.show(); },
                     { class: 'plain', 'aria-pressed': String(this.tables.history), 'data-twin': 'history' })),
             !length || from === undefined ? h('p', { class: 'quiet' }, 'Nothing was sampled yet.')
@@ -144,7 +144,7 @@ export class Queue {
     consumersCard(q) {
         return h('section', { class: 'card', id: 'consumers', 'aria-labelledby': 'consumers-title' },
             h('div', { class: 'bar-line' }, h('h2', { id: 'consumers-title' }, 'Consumers'),
-                h('span', { class: 'quiet' }, q.consumers ? many(q.consumers, 'is', 'are') + ' there' : 'none is there')),
+                h('span', { class: 'quiet' }, q.consumers ? count(q.consumers) : 'none')),
             q.consumerList.length ? h('table', { class: 'list small' }, h('thead', {},
                 h('tr', {}, h('th', { scope: 'col' }, 'Name'), h('th', { scope: 'col' }, 'Last seen'),
                 h('th', { scope: 'col', class: 'n' }, 'Leased'))),
