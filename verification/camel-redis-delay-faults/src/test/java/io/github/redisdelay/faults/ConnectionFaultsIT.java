@@ -213,9 +213,9 @@ class ConnectionFaultsIT {
             alsoConsuming = new Party(experiment);
             consumer =
                     new LoadConsumer(experiment.newConsumer(CONSUMING), Experiment.LEASE, experiment.seed, step -> {});
-            consumer.consume(consuming.queue, 20);
+            consumer.consume(consuming.queue, Experiment.SLOTS);
             other = new LoadConsumer(experiment.newConsumer("c2"), Experiment.LEASE, experiment.seed, step -> {});
-            other.consume(alsoConsuming.queue, 20);
+            other.consume(alsoConsuming.queue, Experiment.SLOTS);
             producer = new LoadProducer(producing.queue, experiment.newHistory("p"), "p", PER_SECOND, experiment.seed);
         }
 

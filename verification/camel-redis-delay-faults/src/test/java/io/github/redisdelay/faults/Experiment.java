@@ -75,8 +75,14 @@ final class Experiment implements AutoCloseable {
     private static final Duration LONGEST_WAIT = SAFETY_INTERVAL.plus(SLACK);
     /** Where a rate says when. */
     private static final Duration AT_ANY_TIME = Duration.ofDays(1);
+    /**
+     * How many messages a consumer works on at a time. It then ends 800 in a second, four times what a producer schedules:
+     * what has waited for a consumer to start soon comes, too.
+     */
+    static final int SLOTS = 100;
+
     /** More than a consumer takes at once. */
-    private static final int PROBES = 100;
+    private static final int PROBES = 2 * SLOTS;
     /** In the module's directory, where Maven runs the tests. */
     private static final Path TABLE = Path.of("target", "faults.md");
 
@@ -164,11 +170,6 @@ final class Experiment implements AutoCloseable {
     /** How many groups messages have; 0 for none. */
     int groups() {
         return limits == null || limits.groupConcurrency() == 0 ? 0 : GROUPS;
-    }
-
-    /** How many messages a consumer works on at a time: with groups always more than it is given. */
-    static int slots(int groups) {
-        return groups == 0 ? 20 : 100;
     }
 
     /** How often each fault is tried; six times as often for kills at random moments. */
@@ -479,7 +480,7 @@ final class Experiment implements AutoCloseable {
 
     /** How many messages a claim has room for: one from one partition has none for messages of another. */
     private int room() {
-        return ((RedisDelayQueue) queue).partitions().size() > 1 ? 0 : slots(GROUPS);
+        return ((RedisDelayQueue) queue).partitions().size() > 1 ? 0 : SLOTS;
     }
 
     private Report judgeGroups(Report report, int room, Duration longest) {
@@ -499,7 +500,7 @@ final class Experiment implements AutoCloseable {
 
     private Report judgePlaces(Report report) {
         GroupChecker.Verdict verdict =
-                GroupChecker.checkQueue(events(), site.lease(), limits.queueConcurrency(), slots(groups()), SLACK);
+                GroupChecker.checkQueue(events(), site.lease(), limits.queueConcurrency(), SLOTS, SLACK);
         LOG.info(
                 "{}: {}; all places were asked for after {} claims; with a place for it a message waited for {} ms at the most",
                 name,

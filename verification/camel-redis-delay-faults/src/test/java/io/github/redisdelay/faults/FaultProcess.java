@@ -107,7 +107,7 @@ final class FaultProcess {
             load = process.producer;
         } else {
             LoadConsumer consumer = new LoadConsumer(history, Experiment.LEASE, seed, process::worked);
-            consumer.consume(queue, Experiment.slots(groups));
+            consumer.consume(queue, Experiment.SLOTS);
             load = consumer;
         }
         while (System.in.read() >= 0) {

@@ -16,7 +16,7 @@ final class OtherConsumer implements AutoCloseable {
         redisson = experiment.connect();
         client = experiment.open(redisson);
         consumer = new LoadConsumer(experiment.newConsumer("other-c"), Experiment.LEASE, experiment.seed, step -> {});
-        consumer.consume(experiment.queue(client), Experiment.slots(experiment.groups()));
+        consumer.consume(experiment.queue(client), Experiment.SLOTS);
     }
 
     @Override

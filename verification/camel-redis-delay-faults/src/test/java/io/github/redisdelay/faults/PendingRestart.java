@@ -48,7 +48,7 @@ final class PendingRestart {
                     fill(filling.queue("archive"), pending);
                 }
                 compact(experiment.server.address());
-                consumer.consume(consuming.queue(Experiment.QUEUE), 20);
+                consumer.consume(consuming.queue(Experiment.QUEUE), Experiment.SLOTS);
                 try (LoadProducer producer = new LoadProducer(
                         producing.queue(Experiment.QUEUE), experiment.newHistory("p"), "p", 200, experiment.seed)) {
                     experiment.run(Duration.ofSeconds(1));

@@ -29,8 +29,8 @@ class SkewedClocksIT {
                     new LoadConsumer(experiment.newConsumer("c-ahead"), Experiment.LEASE, experiment.seed, step -> {});
             LoadConsumer behindConsumer =
                     new LoadConsumer(experiment.newConsumer("c-behind"), Experiment.LEASE, experiment.seed, step -> {});
-            aheadConsumer.consume(ahead.queue(Experiment.QUEUE), 10);
-            behindConsumer.consume(behind.queue(Experiment.QUEUE), 10);
+            aheadConsumer.consume(ahead.queue(Experiment.QUEUE), Experiment.SLOTS);
+            behindConsumer.consume(behind.queue(Experiment.QUEUE), Experiment.SLOTS);
             LoadProducer aheadProducer = new LoadProducer(
                     ahead.queue(Experiment.QUEUE), experiment.newHistory("p-ahead"), "ahead", 100, experiment.seed);
             LoadProducer behindProducer = new LoadProducer(

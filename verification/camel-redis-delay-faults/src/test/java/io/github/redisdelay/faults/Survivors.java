@@ -41,7 +41,7 @@ final class Survivors implements AutoCloseable {
         if (consumer == null) {
             consumer = new LoadConsumer(
                     experiment.newConsumer("survivor-c"), Experiment.LEASE, experiment.seed, step -> {});
-            consumer.consume(experiment.queue(consumerClient), Experiment.slots(experiment.groups()));
+            consumer.consume(experiment.queue(consumerClient), Experiment.SLOTS);
         }
     }
 
