@@ -259,6 +259,13 @@ public final class RunChecker {
         return declared != null && !declared.detail().equals(ScheduleOutcome.IGNORED.name());
     }
 
+    private boolean isReplacing(Event act) {
+        Event answer = answers.get(act.claim());
+        return act.what() == What.DECLARING
+                && answer != null
+                && answer.detail().equals(ScheduleOutcome.REPLACED.name());
+    }
+
     /** When a call was answered; as late as never if it was not. */
     private long answered(Event call) {
         Event answer = answers.get(call.claim());
@@ -341,9 +348,8 @@ public final class RunChecker {
                 .filter(other -> other.time() == before.time())
                 .findFirst()
                 .orElse(null); // of the run before
-        long since = first == null ? 0 : first.claimed;
         List<Event> acts = changes.getOrDefault(delivery.event.id(), List.of()).stream()
-                .filter(act -> act.micros() <= delivery.claimed && answered(act) >= since)
+                .filter(act -> act.micros() <= delivery.claimed && isOf(act, all, first))
                 .toList();
         boolean repeated = isLost(before == null ? 0 : before.claimed, delivery.claimed)
                 && all.subList(0, index).stream()
@@ -370,6 +376,20 @@ public final class RunChecker {
             long forward = clock.forward(before.claimed, delivery.claimed);
             latest = Math.max(latest, delivery.event.claimed() - ready - forward);
         }
+    }
+
+    /**
+     * Whether a change can have given the time of the run that follows one: it was made after the first delivery of that, or is
+     * the rule of that delivery, stored while the run was due already.
+     */
+    private boolean isOf(Event act, List<Delivery> all, Delivery first) {
+        if (first == null || answered(act) >= first.claimed) {
+            return true;
+        }
+        int index = all.indexOf(first);
+        return isReplacing(act)
+                && act.rule().equals(first.rule())
+                && answered(act) >= (index == 0 ? 0 : all.get(index - 1).claimed);
     }
 
     /** Whether a declaration, a reschedule or a promotion has given a run this time, or may have. */
@@ -422,9 +442,8 @@ public final class RunChecker {
         boolean stepped = first != null
                 && clock.ahead(first.claimed, all.get(index).claimed)[0] < clock.ahead(first.claimed, first.claimed)[1];
         boolean pulled = acts.stream()
-                .anyMatch(act -> act.what() == What.DECLARING
-                        && answers.get(act.claim()) != null
-                        && answers.get(act.claim()).detail().equals(ScheduleOutcome.REPLACED.name()));
+                // Before the claim, it may have taken the place of another rule.
+                .anyMatch(act -> isReplacing(act) && (first == null || act.micros() >= first.claimed));
         if (pulled && !others && !stepped && !isLost(0, all.get(index).claimed)) {
             problem(Rule.LOST, all, index, "was moved by a declaration of the same rule");
         }

@@ -273,6 +273,91 @@ class RunCheckerTest {
     }
 
     @Test
+    void should_want_the_time_of_the_rule_that_was_stored_while_a_run_was_due() {
+        declared();
+        run(10, "a");
+        declared(23, "second", "every 5s", "REPLACED", 72);
+        delivered(25, "c", "b", 20, "every 5s");
+        ended(26, "b", "ACKNOWLEDGE");
+        delivered(72, "c", "c", 72, "every 5s");
+        assertClean();
+        ended(80, "c", "ACKNOWLEDGE");
+        delivered(122, "c", "d", 122, "every 5s");
+        assertClean();
+        events.remove(events.size() - 1);
+        delivered(127, "c", "d", 127, "every 5s");
+        assertCaught(Rule.LOST);
+    }
+
+    @Test
+    void should_want_the_grid_of_that_rule_after_a_late_end() {
+        declared();
+        run(10, "a");
+        declared(23, "second", "every 5s", "REPLACED", 72);
+        delivered(25, "c", "b", 20, "every 5s");
+        ended(80, "b", "ACKNOWLEDGE"); // later than that time
+        delivered(122, "c", "c", 122, "every 5s");
+        assertClean();
+        events.remove(events.size() - 1);
+        delivered(130, "c", "c", 130, "every 5s");
+        assertCaught(Rule.LOST);
+    }
+
+    @Test
+    void should_accept_the_last_of_several_rules_that_were_stored_while_a_run_was_due() {
+        declared();
+        run(10, "a");
+        declared(22, "second", "every 5s", "REPLACED", 71);
+        declared(24, "third", "every 3s", "REPLACED", 53);
+        delivered(25, "c", "b", 20, "every 3s");
+        ended(26, "b", "ACKNOWLEDGE");
+        delivered(53, "c", "c", 53, "every 3s");
+        assertClean();
+        events.remove(events.size() - 1);
+        delivered(71, "c", "c", 71, "every 3s"); // that of the rule before
+        assertCaught(Rule.LOST);
+    }
+
+    @Test
+    void should_accept_a_rule_that_was_stored_while_a_run_was_due_that_was_moved_then() {
+        declared();
+        run(10, "a");
+        declared(23, "second", "every 5s", "REPLACED", 72);
+        event(24, "c", What.MOVING, "s", "move", 0, "", "");
+        event(25, "c", What.MOVED, "s", "move", 30, "", "DELAYED");
+        delivered(30, "c", "b", 30, "every 5s");
+        ended(31, "b", "ACKNOWLEDGE");
+        delivered(72, "c", "c", 72, "every 5s");
+        assertClean();
+    }
+
+    @Test
+    void should_accept_a_rule_that_was_stored_before_the_claim_and_answered_after_it() {
+        declared();
+        run(10, "a");
+        event(21, "starter", What.DECLARING, "s", "second", 0, "", "every 5s");
+        delivered(25, "c", "b", 20, "every 5s");
+        event(26, "starter", What.DECLARED, "s", "second", 72, "", "REPLACED");
+        ended(27, "b", "ACKNOWLEDGE");
+        delivered(72, "c", "c", 72, "every 5s");
+        assertClean();
+    }
+
+    @Test
+    void should_want_no_other_time_when_the_same_rule_was_stored_while_a_run_was_due() {
+        declared();
+        run(10, "a");
+        declared(23, "second", SECONDS, "IGNORED", 20);
+        delivered(25, "c", "b", 20);
+        ended(26, "b", "ACKNOWLEDGE");
+        delivered(30, "c", "c", 30);
+        assertClean();
+        events.remove(events.size() - 1);
+        delivered(33, "c", "c", 33);
+        assertCaught(Rule.LOST);
+    }
+
+    @Test
     void should_accept_what_is_pulled_back_after_the_retry_of_a_run() {
         declared();
         run(10, "a");
