@@ -17,6 +17,7 @@ from plain import check, check_row, data
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+INCLUDED = ROOT / 'camel-redis-delay/src/main/resources/io/github/redisdelay/queue/lua/include'
 BASE, CLOCK = 'conformance:{orders}', 'conformance:clock'
 STOPPED = ("local function stopped_clock() local now = tonumber(redis.call('GET', '" + CLOCK
            + "')) return { math.floor(now / 1000000), now % 1000000 } end\n")
@@ -60,6 +61,8 @@ def keys_of(redis):
         kind, millis = redis.call('TYPE', key), redis.call('PTTL', key)
         if kind == b'string':
             state[key] = redis.call('GET', key)
+        elif kind == b'list':
+            state[key] = redis.call('LRANGE', key, 0, -1)
         else:
             found = redis.call('HGETALL', key) if kind == b'hash' else redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
             state[key] = {name: float(value) if kind == b'zset' else value for name, value in zip(found[::2], found[1::2])}
@@ -78,6 +81,8 @@ def merge(state, changes):
             merged.pop(key, None)
         elif isinstance(value, dict):
             merged[key] = merge(state.get(key, {}), value)
+        elif isinstance(value, list):
+            merged[key] = [data(each) for each in value]
         else:
             merged[key] = data(value) if isinstance(value, str) else value
     return merged
@@ -86,9 +91,9 @@ def merge(state, changes):
 def texts(folder):
     """The text of each script with a clock that stands, and the names of its keys."""
     def included(path):
-        return re.sub(r'(?m)^--@include (\S+)$', lambda m: included(path.parents[1] / 'include' / m[1]), path.read_text('utf-8'))
+        return re.sub(r'(?m)^--@include (\S+)$', lambda m: included(INCLUDED / m[1]), path.read_text('utf-8'))
     scripts = {}
-    for row in json.loads((folder / 'scripts.json').read_text('utf-8')):
+    for row in [row for path in folder.glob('*scripts.json') for row in json.loads(path.read_text('utf-8'))]:
         text = row['head'] + included(ROOT / row['file'])
         check('SHA-1 of ' + row['script'], hashlib.sha1(text.encode()).hexdigest(), row['sha1'])
         scripts[row['script']] = STOPPED + text.replace("redis.call('TIME')", 'stopped_clock()'), row['keys']

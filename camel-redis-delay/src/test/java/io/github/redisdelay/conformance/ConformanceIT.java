@@ -7,7 +7,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.redisdelay.conformance.VectorFiles.Vector;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.MessageState;
@@ -23,74 +22,30 @@ import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.consume.ConsumerHeartbeat;
 import io.github.redisdelay.queue.internal.format.ClaimRequest;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
-import io.github.redisdelay.test.RedisServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneId;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
-import org.redisson.Redisson;
-import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 /**
  * The vectors of the conformance kit are what this client sends and Redis answers, and its runner plays them. {@code
  * -Dgolden.write=true} writes them anew. A vector is a short history that begins without any key.
  */
-class ConformanceIT {
+class ConformanceIT extends RecordedIT {
 
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final Duration HOUR = Duration.ofHours(1);
     private static final DueTime IN_AN_HOUR = DueTime.after(HOUR);
     private static final DueTime NOW = DueTime.now();
-
-    private static RedisServer server;
-    private static RedissonClient redisson;
-    private static VectorRecorder recorder;
-
-    private final List<Vector> vectors = new ArrayList<>();
-
-    @BeforeAll
-    static void start() throws IOException {
-        server = RedisServer.dedicated();
-        Config config = new Config();
-        config.useSingleServer().setAddress(server.address());
-        redisson = Redisson.create(config);
-        recorder = new VectorRecorder(redisson, server.address());
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        recorder.close();
-        redisson.shutdown();
-        server.close();
-    }
-
-    private void vector(String title, Consumer<RecordedClient> history) {
-        try (RecordedClient client = new RecordedClient(recorder, redisson)) {
-            history.accept(client);
-            vectors.add(new Vector(title, recorder.steps()));
-        }
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(UTF_8);
-    }
-
-    private static ScheduleRequest message(String id, DueTime due) {
-        return ScheduleRequest.of(id, bytes("body of " + id), due);
-    }
 
     private static ScheduleRequest message(String id, DuplicatePolicy policy) {
         return message(id, IN_AN_HOUR).withOnDuplicate(policy);
@@ -775,9 +730,17 @@ class ConformanceIT {
         VectorFiles.assertVectors("refusals.json", vectors);
     }
 
+    @BeforeAll
+    static void start() throws IOException {
+        start(LuaScript.values());
+    }
+
     @Test
     void should_have_these_scripts() {
-        VectorFiles.assertScripts();
+        VectorFiles.assertScripts(
+                "scripts.json",
+                "camel-redis-delay/src/main/resources/io/github/redisdelay/queue/lua/command",
+                LuaScript.values());
     }
 
     // The runner

@@ -3,6 +3,7 @@ package io.github.redisdelay.conformance;
 
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.testkit.GoldenFile;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,12 +16,10 @@ import java.util.stream.Stream;
 /** The files of the conformance kit that tests write, see {@link GoldenFile}. */
 final class VectorFiles {
 
-    static final Path KIT = Path.of("../verification/conformance");
+    static final Path KIT =
+            Path.of(Files.exists(Path.of("../verification")) ? ".." : "../..", "verification/conformance");
 
     private static final Path VECTORS = KIT.resolve("vectors");
-
-    private static final String SCRIPTS =
-            "camel-redis-delay/src/main/resources/io/github/redisdelay/queue/lua/command/";
 
     /** The lines of a step or of another small object, by the names of its members. */
     private static final List<List<String>> LINES = List.of(
@@ -48,14 +47,18 @@ final class VectorFiles {
         assertSame(file, rows.stream().map(Json::write).collect(Collectors.joining(",\n", "[\n", "\n]")));
     }
 
-    /** What a client has to know of each script to send it. */
-    static void assertScripts() {
+    /**
+     * What a client has to know of each script to send it.
+     *
+     * @param folder of the scripts, from the root
+     */
+    static void assertScripts(String file, String folder, LuaScript... scripts) {
         assertRows(
-                "scripts.json",
-                Arrays.stream(LuaScript.values())
+                file,
+                Arrays.stream(scripts)
                         .map(script -> Json.object(
                                 "script", script.command(),
-                                "file", SCRIPTS + script.command() + ".lua",
+                                "file", folder + "/" + script.command() + ".lua",
                                 "sha1", script.sha(),
                                 "head",
                                         script.source()
