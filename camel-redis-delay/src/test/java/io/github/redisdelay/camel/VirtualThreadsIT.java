@@ -4,6 +4,7 @@ package io.github.redisdelay.camel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.test.RedisExtension;
+import io.github.redisdelay.testkit.JavaCommand;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -36,7 +37,7 @@ class VirtualThreadsIT {
                 "-Djdk.virtualThreadScheduler.parallelism=1",
                 "-Djdk.virtualThreadScheduler.maxPoolSize=1",
                 "-cp",
-                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                JavaCommand.classPath(),
                 VirtualThreadsIT.class.getName(),
                 redis.address(),
                 redis.uniqueQueue()));

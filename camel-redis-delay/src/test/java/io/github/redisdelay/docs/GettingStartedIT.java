@@ -99,7 +99,7 @@ class GettingStartedIT {
 
     /** Runs the program until it has printed these lines. Returns all, each behind the milliseconds since its start. */
     private static List<String> run(RedisServer server, List<String> lines) throws Exception {
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        String classPath = JavaCommand.classPath();
         ProcessBuilder program = new ProcessBuilder(JavaCommand.of(
                 List.of("-Dlogback.configurationFile=log.xml"),
                 classes + File.pathSeparator + classPath,

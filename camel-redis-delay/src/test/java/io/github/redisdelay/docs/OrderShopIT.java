@@ -116,7 +116,7 @@ class OrderShopIT {
                             List.of(
                                     "-Dlogback.configurationFile=" + logback,
                                     "-Dcamel.component.redis-delay.address=" + server.address()),
-                            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                            JavaCommand.classPath(),
                             OrderShop.class))
                     .redirectErrorStream(true)
                     .start();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.docs;
 
+import io.github.redisdelay.testkit.JavaCommand;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URL;
@@ -76,7 +77,7 @@ final class PageCompiler {
 
     /** Surefire puts the real one beside a jar that only names it. */
     private static String classPath() {
-        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return JavaCommand.classPath();
     }
 
     private static List<String> errors(DiagnosticCollector<JavaFileObject> found, Map<JavaFileObject, Block> sources) {

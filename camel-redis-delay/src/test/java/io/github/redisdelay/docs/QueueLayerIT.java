@@ -175,9 +175,7 @@ class QueueLayerIT {
     /** The component's own jar brings Camel along; whoever uses the queue layer alone can leave it out. */
     @Test
     void should_need_nothing_of_Camel(@TempDir Path folder) throws Exception {
-        String classPath = Arrays.stream(
-                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
-                                .split(File.pathSeparator))
+        String classPath = Arrays.stream(JavaCommand.classPath().split(File.pathSeparator))
                 .filter(entry -> !Path.of(entry).getFileName().toString().startsWith("camel-")
                         || !Path.of(entry).toString().contains("org" + File.separator + "apache"))
                 .collect(Collectors.joining(File.pathSeparator));

@@ -4,6 +4,7 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.testkit.JavaCommand;
 import java.io.File;
 import java.lang.reflect.Method;
 import java.net.URL;
@@ -270,7 +271,7 @@ class ScheduleTest {
     /** Intervals work without it, and no run stays under a lease that never ends. */
     @Test
     void should_name_the_library_for_cron_where_it_is_missing() throws Exception {
-        String all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        String all = JavaCommand.classPath();
         List<URL> others = new ArrayList<>();
         for (String entry : all.split(File.pathSeparator)) {
             if (!entry.contains("cron-utils")) {

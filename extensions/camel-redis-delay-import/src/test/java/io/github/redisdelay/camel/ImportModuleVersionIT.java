@@ -51,7 +51,7 @@ class ImportModuleVersionIT {
     }
 
     private String endpointWith(String component, String module) throws Exception {
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        String classPath = JavaCommand.classPath();
         Path first = jar(ImportModule.class, "component-", component);
         Path second = jar(RedissonImports.class, "module-", module);
         String others = Arrays.stream(classPath.split(File.pathSeparator))

@@ -50,7 +50,7 @@ class WithoutImportsIT {
     private static Set<String> classesOfRoutes(String address, String options) throws Exception {
         Process process = new ProcessBuilder(JavaCommand.of(
                         List.of("-Xlog:class+load:stdout"),
-                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                        JavaCommand.classPath(),
                         WithoutImportsIT.class,
                         address,
                         options))

@@ -4,10 +4,10 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.ManyProcesses;
 import io.github.redisdelay.history.History;
 import io.github.redisdelay.history.History.Event;
 import io.github.redisdelay.history.HistoryChecker.Report;
-import io.github.redisdelay.testkit.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,7 +63,7 @@ final class FaultChild implements AutoCloseable {
             int partitions)
             throws IOException {
         Path file = directory.resolve(name + ".history");
-        Process process = new ProcessBuilder(JavaCommand.of(
+        Process process = new ProcessBuilder(ManyProcesses.command(
                         FaultProcess.class,
                         producer ? "producer" : "consumer",
                         address,

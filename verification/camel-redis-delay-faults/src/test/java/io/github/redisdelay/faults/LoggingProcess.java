@@ -3,7 +3,7 @@ package io.github.redisdelay.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.testkit.JavaCommand;
+import io.github.redisdelay.camel.ManyProcesses;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -19,7 +19,7 @@ record LoggingProcess(Process process, Path log) {
         Path log = Files.createTempFile("application", ".log");
         log.toFile().deleteOnExit();
         return new LoggingProcess(
-                new ProcessBuilder(JavaCommand.of(application, address))
+                new ProcessBuilder(ManyProcesses.command(application, address))
                         .redirectOutput(log.toFile())
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .start(),

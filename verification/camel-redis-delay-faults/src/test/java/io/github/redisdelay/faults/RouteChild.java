@@ -3,7 +3,7 @@ package io.github.redisdelay.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.redisdelay.testkit.JavaCommand;
+import io.github.redisdelay.camel.ManyProcesses;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -33,7 +33,7 @@ final class RouteChild implements AutoCloseable {
     }
 
     static RouteChild start(RouteProcess.Role role, String address) throws IOException {
-        return new RouteChild(new ProcessBuilder(JavaCommand.of(RouteProcess.class, role.name(), address))
+        return new RouteChild(new ProcessBuilder(ManyProcesses.command(RouteProcess.class, role.name(), address))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start());
     }

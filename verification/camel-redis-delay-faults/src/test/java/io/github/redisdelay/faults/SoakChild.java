@@ -4,8 +4,8 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.ManyProcesses;
 import io.github.redisdelay.history.History;
-import io.github.redisdelay.testkit.JavaCommand;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +19,7 @@ final class SoakChild implements AutoCloseable {
     /** Starts one. */
     SoakChild(SoakNode.Settings settings) throws IOException {
         this.settings = settings;
-        process = new ProcessBuilder(JavaCommand.of(SoakProcess.class, settings.arguments()))
+        process = new ProcessBuilder(ManyProcesses.command(SoakProcess.class, settings.arguments()))
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

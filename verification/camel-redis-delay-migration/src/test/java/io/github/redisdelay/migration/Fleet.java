@@ -4,9 +4,9 @@ package io.github.redisdelay.migration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.redisdelay.camel.ManyProcesses;
 import io.github.redisdelay.history.History;
 import io.github.redisdelay.history.History.Event;
-import io.github.redisdelay.testkit.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -152,7 +152,8 @@ final class Fleet implements AutoCloseable {
         Path history = folder.resolve(name + ".history");
         List<String> arguments = new ArrayList<>(List.of(name, history.toString()));
         arguments.addAll(Arrays.asList(more));
-        Process process = new ProcessBuilder(JavaCommand.of(CamelProcess.class, arguments.toArray(String[]::new)))
+        Process process = new ProcessBuilder(
+                        ManyProcesses.command(CamelProcess.class, arguments.toArray(String[]::new)))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();

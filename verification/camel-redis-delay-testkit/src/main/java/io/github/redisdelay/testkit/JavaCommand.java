@@ -10,10 +10,14 @@ public final class JavaCommand {
 
     private JavaCommand() {}
 
+    /** The class path of this JVM, that of the tests. */
+    public static String classPath() {
+        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    }
+
     /** Starts a program with the class path of this JVM. */
     public static List<String> of(Class<?> program, String... arguments) {
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        return of(List.of(), classPath, program, arguments);
+        return of(List.of(), classPath(), program, arguments);
     }
 
     /** Starts a program with a class path of its own. @param options of the JVM, besides those that make it small */
