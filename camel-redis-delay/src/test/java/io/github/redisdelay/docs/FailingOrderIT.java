@@ -42,7 +42,7 @@ class FailingOrderIT extends CamelTestSupport {
     void anOrderThatCannotBeClosedIsGivenUp() {
         template.sendBody("direct:orderPlaced", "order A-1");
         for (int delivery = 1; delivery <= 10; delivery++) { // maximumRedeliveries is 9
-            await().until(() -> promoted() == 1); // it waits, and is due now
+            await().until(() -> promoted() == 1); // it was delayed, and is due now
         }
         await().until(() -> dead() == 1);
     }

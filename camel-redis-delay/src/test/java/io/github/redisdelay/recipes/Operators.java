@@ -17,16 +17,16 @@ final class Operators extends RouteBuilder {
                 .setHeader("CamelRedisDelayScheduleId", body())
                 .to("redis-delay:orders?operation=get");
 
-        from("direct:inWork").to("redis-delay:orders?operation=list&state=leased"); // a List of Maps: who holds what
+        from("direct:inWork").to("redis-delay:orders?operation=list&state=leased"); // a List of Maps
         from("direct:deadLetters").to("redis-delay:orders?operation=list&state=dead&limit=20");
 
-        from("direct:pause").to("redis-delay:orders?operation=pause"); // nobody anywhere receives a message
+        from("direct:pause").to("redis-delay:orders?operation=pause"); // no consumer anywhere claims a message
         from("direct:resume").to("redis-delay:orders?operation=resume");
 
         from("direct:redriveTimeouts") // dead letters of this exception, and no others, are delivered again
                 .to("redis-delay:orders?operation=redrive&failureException=java.net.SocketTimeoutException")
                 .log("${header.CamelRedisDelayCount} dead letters are delivered again");
-        from("direct:purgeDeadLetters") // all: there is no way back
+        from("direct:purgeDeadLetters") // all: this cannot be undone
                 .to("redis-delay:orders?operation=purge&all=true")
                 .log("${header.CamelRedisDelayCount} dead letters were dropped");
 
@@ -34,7 +34,7 @@ final class Operators extends RouteBuilder {
         from("direct:watch")
                 .to("redis-delay:orders?operation=stats")
                 .filter(simple("${body[overdue]} > 0 && ${body[consumers]} == 0"))
-                .log(LoggingLevel.ERROR, "orders: ${body[overdue]} messages are overdue, and nobody listens")
+                .log(LoggingLevel.ERROR, "orders: ${body[overdue]} messages are overdue, without a consumer")
                 .to("bean:pager?method=call");
         // end::routes[]
     }

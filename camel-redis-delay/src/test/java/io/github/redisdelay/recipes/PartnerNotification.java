@@ -27,7 +27,7 @@ final class PartnerNotification extends RouteBuilder {
                 .throwException(IllegalStateException.class, "the partner answered ${header.CamelHttpResponseCode}")
                 .end();
 
-        from("redis-delay:notify?state=dead") // what was given up: nobody answered 200 for a day
+        from("redis-delay:notify?state=dead") // what was given up: no answer 200 for a day
                 .to("bean:partners?method=unreachable(${body}, ${header.CamelRedisDelayFailureMessage})");
         // end::routes[]
     }

@@ -18,12 +18,12 @@ final class RefundPoll extends RouteBuilder {
                 .to("bean:provider?method=refundStatus") // the body is the refund's status now
                 .choice()
                 .when(body().isEqualTo("PENDING"))
-                .markRollbackOnly() // look again at the next step
+                .markRollbackOnly() // ask again at the next step
                 .otherwise()
                 .to("bean:refunds?method=finish(${header.refund}, ${body})")
                 .end();
 
-        from("direct:refundNotification") // the provider tells it by itself: look no more
+        from("direct:refundNotification") // the provider reports it: stop asking
                 .setHeader("CamelRedisDelayScheduleId", header("refund"))
                 .to("redis-delay:refunds?operation=cancel")
                 .to("bean:refunds?method=finish(${header.refund}, ${body})");

@@ -27,7 +27,7 @@ final class UnpaidOrder extends RouteBuilder {
                 .log("${body}: paid, and its closing is dead letter ${header.CamelRedisDelayDeadLetterId}")
                 .to("bean:orders?method=refundIfClosed")
                 .otherwise()
-                .log("${body}: closed already, or its payment was told twice")
+                .log("${body}: closed already, or its payment was reported twice")
                 .to("bean:orders?method=refundIfClosed")
                 .end();
 

@@ -16,7 +16,7 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** The example of Spring Boot in {@code docs/testing.md}: all tests of a class have one context, and so one queue. */
+/** All tests of a class have one context on Spring Boot, and so one queue. */
 @SpringBootTest
 @DirtiesContext // or the context consumes the queue until the JVM ends
 class OrdersApplicationTest {

@@ -14,7 +14,7 @@ import org.apache.camel.RoutesBuilder;
 import org.apache.camel.spi.Registry;
 import org.junit.jupiter.api.Test;
 
-class ParkedRetryIT extends RecipeIT {
+class RetryQueueIT extends RecipeIT {
 
     /** Plays the ledger, which cannot be reached at first. */
     public static class Ledger {
@@ -43,7 +43,7 @@ class ParkedRetryIT extends RecipeIT {
 
     @Override
     protected RoutesBuilder createRouteBuilder() {
-        return new ParkedRetry();
+        return new RetryQueue();
     }
 
     @Override

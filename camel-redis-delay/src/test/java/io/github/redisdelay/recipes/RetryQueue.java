@@ -4,8 +4,8 @@ package io.github.redisdelay.recipes;
 import java.io.IOException;
 import org.apache.camel.builder.RouteBuilder;
 
-/** Parks what a route could not do, and tries again later. */
-final class ParkedRetry extends RouteBuilder {
+/** Stores what a route could not do in a second queue, which tries again later. */
+final class RetryQueue extends RouteBuilder {
 
     @Override
     public void configure() {
