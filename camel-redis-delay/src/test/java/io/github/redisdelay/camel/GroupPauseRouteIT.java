@@ -245,14 +245,23 @@ class GroupPauseRouteIT extends CamelRedisIT {
 
     @Test
     void should_refuse_a_pause_that_is_none() {
-        assertThat(error("pause", Map.of(RedisDelayConstants.DELAY, "5m")))
-                .contains("operation 'pause' of a whole queue has no end: remove header 'CamelRedisDelayDelay'");
-        String resume = "operation 'resume' ends a pause at once: remove header 'CamelRedisDelayDelay'";
+        String pause =
+                "operation 'pause' of a whole queue has no end: remove 'delay' or 'deliverAt', as option or header,"
+                        + " or name a group in header 'CamelRedisDelayGroup'";
+        assertThat(error("pause", Map.of(RedisDelayConstants.DELAY, "5m"))).contains(pause);
+        assertThat(error("pause&delay=1h", Map.of())).contains(pause);
+        String resume = "operation 'resume' ends a pause at once: remove 'delay' or 'deliverAt', as option or header";
         assertThat(error("resume", Map.of(RedisDelayConstants.DELAY, "5m"))).contains(resume);
+        assertThat(error("resume&delay=1h", Map.of(RedisDelayConstants.GROUP, "a")))
+                .contains(resume);
         assertThat(error(
                         "resume",
                         Map.of(RedisDelayConstants.GROUP, "a", RedisDelayConstants.DELIVER_AT, Instant.now())))
                 .contains(resume);
+        assertThat(send(uri + "?delay=1h", null, Map.of(RedisDelayConstants.OPERATION, "pause"))
+                        .getException())
+                .as("a delay of its messages")
+                .isNull();
         assertThat(error("pause", Map.of(RedisDelayConstants.GROUP, "a", RedisDelayConstants.DELAY, "soon")))
                 .contains("header 'CamelRedisDelayDelay' 'soon' is no duration");
         assertThat(error("pause&state=dead", Map.of(RedisDelayConstants.GROUP, "a")))

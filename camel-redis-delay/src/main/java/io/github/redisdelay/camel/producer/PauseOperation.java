@@ -8,6 +8,7 @@ import io.github.redisdelay.camel.option.MessageScope;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageGroup;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.Submission;
 import java.util.List;
 import java.util.function.Supplier;
@@ -31,22 +32,22 @@ record PauseOperation(ProducerSettings settings, DelayQueue queue, MessageGroup 
         String label = StatsText.label(target, dead);
         boolean resume = operation == RedisDelayOperation.RESUME;
         DueTime until = ScheduleHeaders.due(message);
+        // The option of an endpoint that does something else by default may be about its messages.
+        if (until == null && (settings.operation() == operation || group != null && !resume)) {
+            until = settings.due();
+        }
         if (until != null && (resume || group == null)) {
             throw new IllegalArgumentException("operation '" + operation
-                    + (resume ? "' ends a pause at once" : "' of a whole queue has no end") + ": remove header '"
-                    + RedisDelayConstants.DELAY + "' or '" + RedisDelayConstants.DELIVER_AT + "'"
+                    + (resume ? "' ends a pause at once" : "' of a whole queue has no end")
+                    + ": remove 'delay' or 'deliverAt', as option or header"
                     + (resume ? "" : ", or name a group in header '" + RedisDelayConstants.GROUP + "'"));
         }
-        if (resume) {
-            return group == null
-                    ? change(label, "resumed", () -> target.admin().resume())
-                    : change(label, "resumed", group::resume);
-        }
-        until = until == null ? settings.due() : until;
         DueTime end = until == null ? MessageGroup.UNTIL_RESUMED : until;
+        String what = resume ? "resumed" : "paused";
+        QueueAdmin admin = target.admin();
         return group == null
-                ? change(label, "paused", () -> target.admin().pause())
-                : change(label, "paused", () -> group.pause(end));
+                ? change(label, what, () -> resume ? admin.resume() : admin.pause())
+                : change(label, what, () -> resume ? group.resume() : group.pause(end));
     }
 
     private PendingRequest change(String label, String what, Supplier<Submission<Boolean>> call) {
