@@ -132,7 +132,7 @@ final class Diagnosis {
     private static Finding paused(Facts facts) {
         QueueStats stats = facts.stats();
         String due = stats.overdue() == 0
-                ? "nothing is due yet"
+                ? "nothing is due yet" + (stats.parked() == 0 ? "" : " but parked messages")
                 : stats.overdue() + (stats.overdue() == 1 ? " is due and waits" : " are due and wait") + " for Resume"
                         + oldest(stats);
         String soon = facts.nextHour() == null || facts.nextHour() == 0

@@ -105,6 +105,7 @@ export class MessageList {
 
     table(page, q, actions) {
         const may = actions && q.actions.some(right => ['cancel', 'promote', 'reschedule', 'redrive', 'purge'].includes(right));
+        const limited = this.state === 'delayed' && q.parked > 0 && !q.overdue;
         const columns = COLUMNS[this.state], recurs = page.messages.some(m => m.schedule);
         return h('table', { class: 'list', 'data-table': this.state, 'aria-label': 'Messages: ' + this.state }, h('thead', {},
             h('tr', {}, columns.map(one => h('th', { scope: 'col', class: one === 'Attempts' ? 'n' : null }, one)),
@@ -112,9 +113,9 @@ export class MessageList {
             may ? h('th', { scope: 'col' }, h('span', { class: 'unseen' }, 'Actions')) : null)),
             h('tbody', {}, page.messages.map(m => {
                 const time = this.state === 'dead' ? m.deadAt || m.due : this.state === 'leased' ? m.leaseEnd || m.due : m.due;
-                const late = this.state !== 'dead' && !m.parked && millis(time) < now();
+                const late = this.state !== 'dead' && !m.parked && !limited && millis(time) < now();
                 const buttons = may ? actions.buttons(this.queue, q.actions, m, false) : [];
-                return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), may, buttons.length, recurs]),
+                return memo('tr', m.id, JSON.stringify([m, at(time), distance(time), late, may, buttons.length, recurs]),
                     () => h('tr', { 'data-id': m.id, 'data-state': m.state },
                     h('td', { class: 'time' + (late ? ' late' : ''), 'data-label': columns[0] },
                         late && this.state !== 'leased' ? span0(time) : distance(time)),

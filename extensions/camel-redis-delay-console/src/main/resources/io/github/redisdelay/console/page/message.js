@@ -43,10 +43,12 @@ export class Message {
     }
 
     one(m, i) {
-        const late = m.state === 'delayed' && !m.parked && millis(m.due) < now();
+        const { q } = this, due = m.state === 'delayed' && !m.parked && millis(m.due) < now();
+        // A limit of the queue delays it: then no message is overdue.
+        const limited = due && q.parked > 0 && !q.overdue, late = due && !limited, parked = m.parked || limited;
         return h('article', { key: m.state + m.id, class: 'message', 'data-id': m.id, 'data-state': m.state },
             h('div', { class: 'head' }, h(i ? 'h2' : 'h1', { tabindex: '-1' }, name(m.id)),
-                messageBadge(m.parked ? 'parked' : m.state), late ? badge('late') : null,
+                messageBadge(parked ? 'parked' : m.state), late ? badge('late') : null,
                 h('div', { class: 'buttons' }, this.rights.length ? this.app.actions.buttons(this.queue, this.rights, m) : null)),
             h('dl', { class: 'tiles' },
                 m.state === 'dead' ? tile('dead-lettered', distance(m.deadAt || m.due), at(m.deadAt || m.due))
@@ -61,7 +63,7 @@ export class Message {
                     key.endsWith('Micros') ? span(value / 1000) : name(value)))),
             m.unreadable ? h('p', { class: 'remark warning' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'), h('bdi', {}, m.unreadable))
                 : null,
-            this.timeline(m), m.state === 'delayed' ? this.why(m, late) : null,
+            this.timeline(m, parked), m.state === 'delayed' ? this.why(m, due, limited) : null,
             m.failure ? h('section', { class: 'card failure', 'aria-label': 'Last failure' }, h('h2', {}, 'Last failure'),
                 h('p', {}, delivery(m.failure), ' · ', at(m.failure.at), m.failure.host ? [' on ', name(m.failure.host)] : null,
                     m.failure.route ? [' · route ', name(m.failure.route)] : null, m.failure.endpoint ? [' · ', name(m.failure.endpoint)] : null),
@@ -71,7 +73,7 @@ export class Message {
     }
 
     /** Why a message waits that could be delivered, or will not be when it is due: what is known of its queue. */
-    why(m, late) {
+    why(m, due, limited) {
         const paused = this.data.group?.pausedUntil;
         if (m.parked || millis(paused) > Math.max(millis(m.due), now())) {
             return h('section', { class: 'card remarks', 'aria-label': 'Why it waits' }, h('ul', { id: 'remarks' }, this.parked(m)));
@@ -83,9 +85,9 @@ export class Message {
         }
         const { q } = this, known = q.diagnosis.filter(one => !isOfDead(one.text));
         const lags = ['late', 'paused'].includes(q.state);
-        if (!(late ? lags || now() - millis(m.due) > PATIENCE : q.state === 'paused')) return null;
+        if (!(due ? limited || lags || now() - millis(m.due) > PATIENCE : q.state === 'paused')) return null;
         return h('section', { class: 'card remarks', 'aria-labelledby': 'why-title' },
-            h('h2', { id: 'why-title' }, late ? 'Why it waits' : '', late && lags ? ': ' : '',
+            h('h2', { id: 'why-title' }, due ? 'Why it waits' : '', due && lags ? ': ' : '',
                 lags ? [name(this.queue), ' is ', stateWord(q.state)] : null),
             h('ul', { id: 'remarks' }, known.length ? known.map(one => remark(one.level, finding(this.queue, one.text)))
                 : remark('info', q.consumers ? `${many(q.consumers, 'consumer is', 'consumers are')} there, and what was due before it goes first.`
@@ -111,14 +113,14 @@ export class Message {
                     : [', due ', distance(first.due)], '.') : null];
     }
 
-    timeline(m) {
+    timeline(m, parked) {
         const steps = [];
         if (m.scheduled) steps.push(['past', 'scheduled', m.scheduled]);
         if (m.failure) steps.push(['failed', `${delivery(m.failure)} failed`, m.failure.at]);
         if (m.state === 'leased') steps.push(['current', `delivery ${m.attempts} is leased`, m.due, 'due '], ['next', 'lease ends', m.leaseEnd]);
         if (m.state === 'delayed') {
-            const which = m.attempts ? `delivery ${m.attempts + 1}` : 'first delivery', late = !m.parked && millis(m.due) < now();
-            steps.push([late ? 'late' : 'next', late || m.parked ? `waits for its ${which}` : which, m.due, late || m.parked ? 'was due ' : 'due ']);
+            const which = m.attempts ? `delivery ${m.attempts + 1}` : 'first delivery', late = !parked && millis(m.due) < now();
+            steps.push([late ? 'late' : 'next', late || parked ? `waits for its ${which}` : which, m.due, late || parked ? 'was due ' : 'due ']);
         }
         if (m.state === 'dead') steps.push(['failed', 'dead-lettered', m.deadAt || m.due]);
         return h('ol', { class: 'timeline', 'aria-label': 'Its way' }, steps.map(([kind, word, time, before], i) => h('li', { key: i, class: kind },

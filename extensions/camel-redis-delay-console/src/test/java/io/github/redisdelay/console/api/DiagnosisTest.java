@@ -156,6 +156,20 @@ class DiagnosisTest {
     void should_say_what_a_pause_holds_up() {
         assertThat(texts(stats(0, 0, 1, true, 103), null, null, null))
                 .containsExactly("paused: nothing is due yet, 7 become due within the next hour");
+        assertThat(texts(
+                        new StatsBuilder()
+                                .consumers(1)
+                                .delayed(3)
+                                .stored(3)
+                                .pausedMicros(1)
+                                .parked(3)
+                                .build(),
+                        null,
+                        null,
+                        null))
+                .first()
+                .asString()
+                .startsWith("paused: nothing is due yet but parked messages");
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.QueueLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -86,6 +87,25 @@ class MessageScreenIT extends PageIT {
         showMessage("o1");
         browser.see("article .badge.late");
         browser.see("#remarks", "no consumer is there");
+    }
+
+    @Test
+    void should_say_that_a_limit_delays_a_due_message_which_is_not_late() {
+        planted.queue(ORDERS)
+                .admin()
+                .limit(new QueueLimits(1, true, null, null, 1))
+                .join();
+        planted.waits(ORDERS, "o1", Planted.LONG_AGO);
+        Queue<Delivery> held = planted.hold(ORDERS, "app-1", 1);
+        Planted.await().until(() -> held.size() == 1);
+        planted.waits(ORDERS, "o2", Planted.LONG_AGO);
+        showMessage("o2");
+        browser.see("#remarks", "a limit or a pause delays them");
+        browser.see("article .badge.parked");
+        assertThat(browser.has("article .late")).isFalse();
+        show("#/queue?name=orders");
+        browser.see("#messages tr[data-id=o2]");
+        assertThat(browser.has("#messages .late")).isFalse();
     }
 
     @Test
