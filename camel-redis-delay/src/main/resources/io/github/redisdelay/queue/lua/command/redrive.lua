@@ -81,11 +81,10 @@ for i = 1, items_count do
     else
       outcome, due = REDRIVEN, now + (i - 1)
       local _, at = member_stored(body)
-      message_store(id, record.priority % RECORD_DEAD, now, due, string.sub(body, at or 17), groups[i])
+      message_store(id, group_add(groups[i], id, due, record.priority % RECORD_DEAD), now, due, string.sub(body, at or 17), groups[i])
       if run_time then
         redis.call('HSET', key_state, id, run_record(due, record.priority - RECORD_DEAD, '0@0@' .. run_time, '', '', groups[i]))
       end
-      group_put(groups[i], id, due)
       redis.call('HDEL', key_dead_messages, dead_id)
       redis.call('HDEL', key_dead_state, dead_id)
       redis.call('ZREM', key_dead_delayed, dead_id)

@@ -111,7 +111,7 @@ if moves then
 --@include member.lua
 --@include page.lua
 --@include group.lua
-  group_of, leave_group, put_group, mend_groups, end_groups = member_group, group_leave, group_put, group_mend, group_end
+  group_of, leave_group, put_group, mend_groups, end_groups = member_group, group_leave, group_add, group_mend, group_end
 end
 
 local length = redis.call('HLEN', key_messages)
@@ -122,16 +122,17 @@ end
 -- Some were lost (to eviction, or deleted by hand), and a new message may get the id of one.
 local bodies_lost = length < ids_in_sets
 
--- Stores a message in place of one that its id may have, in its group, too.
+-- Stores a message in place of one that its id may have, in its group, too. Returns the level of the set in which it waits.
 local function put(id, level, time, due, body, group)
-  message_store(id, level, time, due, body, group)
+  local set = put_group(group, id, due, level) or level
+  message_store(id, set, time, due, body, group)
   if group and #body > 1024 then
     -- Its group is found without the body.
     local record = record_read(nil, due, level)
     record.group = group
     redis.call('HSET', key_state, id, record_write(record))
   end
-  put_group(group, id, due)
+  return set
 end
 
 -- Stores a message, if its id is free or it may take the place of the one that has it. Returns its outcome, and a time or number.
@@ -169,9 +170,9 @@ local function store(id, due, claim, option, body, group, declared)
   -- A body in no set, as eviction leaves it behind: its id is free.
   if holder or option.replaces or declared or not (pending or lease) then
     leave_group(before_group, id)
-    put(id, option.level, declared or now, due, body, group)
+    local set = put(id, option.level, declared or now, due, body, group)
     redis.call('ZREM', key_leased, id)
-    if pending and before ~= option.level then
+    if pending and (before or 10) ~= set then
       redis.call('ZREM', queue_delayed_set(before), id)
     end
     return lease and SUPERSEDED or pending and REPLACED or SCHEDULED, due

@@ -6,11 +6,12 @@ local function message_head(time, due, group)
   return struct.pack('<dd', group and -time or time, due) .. (group and struct.pack('B', #group) .. group or '')
 end
 
--- Stores a message with a due time, in place of all that its id had but a place in another set. Then pause_keep ends the call.
+-- Stores a message with a due time, in place of all that its id had but a place in another set; of level 10 it is parked. Then
+-- pause_keep ends the call.
 local function message_store(id, level, now, due, body, group)
   redis.call('HSET', key_messages, id, message_head(now, due, group) .. body)
   -- A record that eviction has left behind must not be about the new message: its claim id would finish that.
   redis.call('HDEL', key_state, id)
-  place_use_priority(level)
+  place_use_priority(level % 10)
   redis.call('ZADD', queue_delayed_set(level), due, id)
 end
