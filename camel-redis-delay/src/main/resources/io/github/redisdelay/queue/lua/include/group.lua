@@ -70,18 +70,13 @@ end
 
 -- Notes which messages of a group move so that it comes into line: the first parked one, the last delayed one, or both.
 local function group_choose(group, how, parked, moves)
-  local index, prefix, places = queue_delayed_set(11), group .. '\0', queue_priorities.limits and gate_places(group) or queue_places
-  -- Of few places one look tells all, for a tenth of the time of an acknowledgement.
-  local found = places < 8 and redis.call('ZRANGE', index, '[' .. prefix, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', 0, places + 1)
-  if not found and not parked and redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. prefix .. '\255') <= places then
+  local index, prefix = queue_delayed_set(11), group .. '\0'
+  local head, places = prefix .. MEMBER_PARKED, queue_priorities.limits and gate_places(group) or queue_places
+  if not parked and redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. prefix .. '\255') <= places then
     return
   end
-  local head, taken = prefix .. MEMBER_PARKED, 0
-  while found and found[taken + 1] and string.sub(found[taken + 1], #head, #head) ~= MEMBER_PARKED do
-    taken = taken + 1
-  end
-  taken = found and taken or redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head)
-  local first = (found or redis.call('ZRANGE', index, '[' .. head, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', 0, 1))[found and taken + 1 or 1]
+  local taken = redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head)
+  local first = redis.call('ZRANGE', index, '[' .. head, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', 0, 1)[1]
   if not first and taken <= places then
     return
   end
@@ -107,28 +102,19 @@ end
 
 -- Moves messages into the set of a level. Adds the groups that need another look.
 local function group_move(level, moves, again)
-  local index, kind, members, ids, added, moved, set = queue_delayed_set(11), '\0' .. (level == 10 and MEMBER_PARKED or MEMBER_DELAYED), {}, {}, {}, {}, {}
+  local index, kind = queue_delayed_set(11), '\0' .. (level == 10 and MEMBER_PARKED or MEMBER_DELAYED)
+  local members, ids, added, moved, set = {}, {}, {}, {}, {}
   for i = 1, #moves do
     members[i], ids[i] = moves[i].member, moves[i].id
   end
-  local scores, records = redis.call('ZMSCORE', queue_delayed_set(10 - level), unpack(ids)), redis.call('HMGET', key_state, unpack(ids))
-  local bare, bodies = {}, {}
-  for i = 1, #ids do
-    bare[#bare + 1] = not records[i] and ids[i] or nil
-  end
-  local found = #bare > 0 and redis.call('HMGET', key_messages, unpack(bare)) or {}
-  for i = 1, #bare do
-    bodies[bare[i]] = found[i]
-  end
+  local scores = redis.call('ZMSCORE', queue_delayed_set(10 - level), unpack(ids))
   for i = 1, #moves do
-    local one, id, n = moves[i], ids[i], #moved
-    -- As group_has, with which all else is looked at.
-    local body = tonumber(scores[i]) == one.due and bodies[id]
-    local has = body and string.sub(body, 18, 17 + #one.group) == one.group and string.byte(body, 17) == #one.group
-      and string.byte(body, 8) >= 128 or group_has(one.group, one)
+    local one, n = moves[i], #moved
+    -- Where others have damaged nothing, the set says so.
+    local has = tonumber(scores[i]) == one.due or group_has(one.group, one)
     if has then
       added[2 * n + 1], added[2 * n + 2] = '0', one.group .. kind .. one.order
-      set[2 * n + 1], set[2 * n + 2], moved[n + 1] = scores[i] or one.due, id, id
+      set[2 * n + 1], set[2 * n + 2], moved[n + 1] = scores[i] or one.due, one.id, one.id
     end
     again[one.group] = again[one.group] or one.again or not has or nil
   end
