@@ -151,6 +151,12 @@ public abstract class ScriptSourceRules {
             "place",
             "MEMBER_DELAYED",
             "MEMBER_PARKED",
+            "delayed",
+            "own",
+            "from",
+            "to",
+            "one.group",
+            "one.order",
             "found[i]",
             "score");
 
@@ -277,6 +283,8 @@ public abstract class ScriptSourceRules {
                                         "gone",
                                         "remembered",
                                         "answers"); // 5
+                            // Two groups for each of 256, 256 that open and 2 that are mended; and two values for each.
+                            case "include/group.lua" -> Set.of("ids", "members", "added", "set", "moved");
                             case "include/wakeup.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
                             case "include/plain.lua" -> Set.of("promises", "ids", "scores", "fields", "answers");
                             case "include/cancel.lua" -> Set.of("ids"); // 256

@@ -45,7 +45,8 @@ local function group_add(group, id, due, level)
     local head, own = group .. '\0' .. MEMBER_PARKED, struct.pack('>d', due) .. id
     local full = not limits and redis.call('ZLEXCOUNT', index, '[' .. group .. '\0', '(' .. head) >= queue_places
     -- Of a full group those due later; else parked ones, as after a change of the limit.
-    local behind = redis.call('ZLEXCOUNT', index, '(' .. (full and delayed .. own or head), '(' .. (full and head or group .. '\0\255')) > 0
+    local from, to = full and delayed .. own or head, full and head or group .. '\0\255'
+    local behind = redis.call('ZLEXCOUNT', index, '(' .. from, '(' .. to) > 0
     level = full and not behind and GROUP_PARKED or level
     redis.call('ZADD', index, '0', (level == GROUP_PARKED and head or delayed) .. own)
     group_changed[group] = group_changed[group] or limits or behind or nil
@@ -69,12 +70,9 @@ local function group_has(group, one)
 end
 
 -- Notes which messages of a group move so that it comes into line: the first parked one, the last delayed one, or both.
-local function group_choose(group, how, parked, moves)
+local function group_choose(group, how, moves)
   local index, prefix = queue_delayed_set(11), group .. '\0'
   local head, places = prefix .. MEMBER_PARKED, queue_priorities.limits and gate_places(group) or queue_places
-  if not parked and redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. prefix .. '\255') <= places then
-    return
-  end
   local taken = redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head)
   local first = redis.call('ZRANGE', index, '[' .. head, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', 0, 1)[1]
   if not first and taken <= places then
@@ -111,7 +109,7 @@ local function group_move(level, moves, again)
   for i = 1, #moves do
     local one, n = moves[i], #moved
     -- Where others have damaged nothing, the set says so.
-    local has = tonumber(scores[i]) == one.due or group_has(one.group, one)
+    local has = one.due and (tonumber(scores[i]) == one.due or group_has(one.group, one))
     if has then
       added[2 * n + 1], added[2 * n + 2] = '0', one.group .. kind .. one.order
       set[2 * n + 1], set[2 * n + 2], moved[n + 1] = scores[i] or one.due, one.id, one.id
@@ -155,18 +153,19 @@ local function group_end(base, now, before)
   -- Some are parked, or were, if that set was lost.
   local parked = queue_places and next(group_changed) and (redis.call('ZCARD', queue_delayed_set(10)) > 0
     or redis.call('ZCARD', queue_delayed_set(11)) > redis.call('ZCARD', key_delayed) + redis.call('ZCARD', key_leased))
-  local groups = queue_places and group_changed or {}
+  local groups, rounds = queue_places and group_changed or {}, 0
   repeat
     local moves, again = { [0] = {}, [10] = {} }, {}
     for group, how in pairs(groups) do
       -- A place that is left is wanted by parked messages only.
-      local _ = (parked or how ~= GROUP_LEFT) and group_choose(group, how, parked or how == GROUP_CHECKED, moves)
+      local _ = (parked or how ~= GROUP_LEFT) and group_choose(group, how, moves)
     end
     for level, some in pairs(moves) do
       local _ = #some > 0 and group_move(level, some, again)
     end
-    groups, parked = again, true
-  until not next(groups)
+    -- More than a few only after the limit was changed.
+    groups, parked, rounds = again, true, rounds + 1
+  until not next(groups) or rounds == 1024
   group_changed = {}
   local first = base and (queue_places or queue_priorities.limits) and not queue_paused and queue_first_due()
   if first and (not before or first < before or before < now - WAKEUP_OVERDUE_MICROS) then
