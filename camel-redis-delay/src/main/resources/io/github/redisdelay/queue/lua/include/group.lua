@@ -49,7 +49,7 @@ local function group_add(group, id, due, level)
     local behind = redis.call('ZLEXCOUNT', index, '(' .. from, '(' .. to) > 0
     level = full and not behind and GROUP_PARKED or level
     redis.call('ZADD', index, '0', (level == GROUP_PARKED and head or delayed) .. own)
-    group_changed[group] = group_changed[group] or limits or behind or nil
+    group_changed[group] = (limits or behind) and true or group_changed[group]
   end
   return level
 end
