@@ -380,6 +380,13 @@ class ConformanceIT extends RecordedIT {
             client.claim(10);
             limit(client, QueueLimits.DEFAULT);
         });
+        vector("One that is due earlier takes a place, also where its call has replaced another one", client -> {
+            limit(client, new QueueLimits(2, false));
+            client.schedule(
+                    message("a1", IN_AN_HOUR).withGroup("a"),
+                    message("a2", DueTime.after(MINUTE)).withGroup("a"));
+            client.schedule(grouped("a2", "a").withOnDuplicate(DuplicatePolicy.REPLACE), grouped("a3", "a"));
+        });
         vector("A group is read, and its messages changed together", client -> {
             client.schedule(grouped("a1", "a"), grouped("a2", "a"), grouped("a3", "a"));
             client.call("group", Json.object("group", "a", "limit", 2), () -> client.queue

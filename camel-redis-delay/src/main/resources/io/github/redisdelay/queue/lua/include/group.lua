@@ -1,9 +1,10 @@
 -- Included where messages with a group are stored, moved or removed, after queue.lua, member.lua, page.lua and wakeup.lua.
 --
 -- A group has so many places as `config` says. Its messages in `delayed` and `leased` have one each; all others are parked, so a
--- claim meets none that it may not give. A message that has failed keeps its place while it is delayed. Each call notes the
--- groups of which it adds, moves or removes messages, and brings them into line at its end: what has no place is parked, a free
--- place goes to the first parked message, and one that is due before a delayed message that was never begun changes places with it.
+-- claim meets none that it may not give. A message that has failed keeps its place while it is delayed. A new one that has no place
+-- is parked at once. Each call notes the groups of which it moves or removes messages, and brings them into line at its end: what has
+-- no place is parked, a free place goes to the first parked message, and one that is due before a delayed message that was never
+-- begun changes places with it.
 
 -- The groups that this call has changed; or that messages have only left; or of which it checks whether who has a place is
 -- there. And true once `config` says that the queue has groups.
