@@ -229,7 +229,7 @@ public final class GroupChecker {
      *
      * @param events as of {@link #check}
      * @param limit how many messages of the queue are leased at a time
-     * @param slots as of {@link Terms}
+     * @param slots as of {@link Terms}, more than twice the limit
      * @param longest for how long a message may wait although the queue has a place for it
      */
     public static Verdict checkQueue(Collection<Event> events, Duration lease, int limit, int slots, Duration longest) {
@@ -372,7 +372,8 @@ public final class GroupChecker {
         boolean ended = answer != null
                 && answer.micros() <= at
                 && answer.detail().equals(SettleResult.DONE.name())
-                && Finish.valueOf(settlings.get(last.key()).detail()).isEnd();
+                && (!terms.strict
+                        || Finish.valueOf(settlings.get(last.key()).detail()).isEnd());
         return !ended && !isCancelled(message, last.claimed, at);
     }
 
@@ -488,10 +489,14 @@ public final class GroupChecker {
             List<Delivery> given = all.stream()
                     .filter(other -> other.event.claim().equals(delivery.event.claim()))
                     .toList();
-            // Some that have ended may have been under way as the claim was sent.
-            long before = all.stream()
-                    .filter(other -> other.claimed < at && endedBy(other) > at - HistoryChecker.REPEAT_MICROS)
-                    .count();
+            // Some that have ended may have been under way as the claim was sent; of a queue's places no more than
+            // there are, and
+            // as many without one.
+            long before = whole != null
+                    ? 2L * terms.limit
+                    : all.stream()
+                            .filter(other -> other.claimed < at && endedBy(other) > at - HistoryChecker.REPEAT_MICROS)
+                            .count();
             // One that has lost two leases may be given alone, with room for more.
             boolean alone = given.size() == 1
                     && delivery.event.attempt() > 2

@@ -133,7 +133,7 @@ class GroupCheckerTest {
     }
 
     private Verdict checkQueue(int limit) {
-        return GroupChecker.checkQueue(events, LEASE, limit, 5, LONGEST);
+        return GroupChecker.checkQueue(events, LEASE, limit, 12, LONGEST);
     }
 
     private void assertCaughtInQueue(int limit, Rule... rules) {
@@ -176,6 +176,18 @@ class GroupCheckerTest {
         assertCaughtInQueue(2, Rule.STANDSTILL);
         assertCaughtInQueue(1, Rule.OVERLAP);
         assertThat(checkQueue(2).longest()).isEqualTo(Duration.ofMillis(5_900));
+    }
+
+    @Test
+    void should_count_no_place_of_a_message_that_is_retried() {
+        scheduled(1, "a", 10);
+        scheduled(2, "b", 11);
+        scheduled(3, "x", 12);
+        delivered(10, "c", "a", 1, 10);
+        settled(12, "c", "a", 1, "RETRY", "DONE");
+        delivered(20, "d", "x", 1, 12);
+        delivered(25, "d", "b", 1, 11);
+        assertCaughtInQueue(2, Rule.STANDSTILL);
     }
 
     /** It keeps its place although its lease is over: nobody has claimed it. */

@@ -83,6 +83,8 @@ final class Experiment implements AutoCloseable {
 
     /** More than a consumer takes at once. */
     private static final int PROBES = 2 * SLOTS;
+    /** How often each place of a queue is given on: one turn for all places, every 2 s, would take too long for {@link #awaitEmpty}. */
+    private static final int TIMES_GIVEN_ON = 40;
     /** In the module's directory, where Maven runs the tests. */
     private static final Path TABLE = Path.of("target", "faults.md");
 
@@ -149,9 +151,12 @@ final class Experiment implements AutoCloseable {
     }
 
     /** Gives the queue limits, and the messages of producers groups, if these have limits; the judges ask for these, too. */
-    Experiment withLimits(QueueLimits given) throws Exception {
+    Experiment withLimits(QueueLimits given) {
         limits = given;
-        queue.admin().limit(limits).get(20, TimeUnit.SECONDS);
+        await("limits of the queue")
+                .atMost(SAFETY_INTERVAL.plus(SLACK))
+                .ignoreExceptions() // a busy machine may not answer in time
+                .until(() -> queue.admin().limit(limits).get(20, TimeUnit.SECONDS) != null);
         return this;
     }
 
@@ -170,6 +175,11 @@ final class Experiment implements AutoCloseable {
     /** How many groups messages have; 0 for none. */
     int groups() {
         return limits == null || limits.groupConcurrency() == 0 ? 0 : GROUPS;
+    }
+
+    /** How many messages a producer schedules in a second: fewer where the places of the queue decide how many are worked on. */
+    int perSecond() {
+        return limits == null || limits.queueConcurrency() == 0 ? 200 : 100;
     }
 
     /** How often each fault is tried; six times as often for kills at random moments. */
@@ -302,6 +312,14 @@ final class Experiment implements AutoCloseable {
                     assertEachHasReceived(begin);
                 });
         awaitEmpty();
+    }
+
+    /** Where the queue has places, schedules far more messages for now than it has, so that each place is given on at once. */
+    void schedulePile(String id) {
+        int pile = limits == null ? 0 : TIMES_GIVEN_ON * limits.queueConcurrency();
+        for (int i = 0; i < pile; i++) {
+            schedule(id + "-" + i);
+        }
     }
 
     private void schedule(String id) {
@@ -507,6 +525,9 @@ final class Experiment implements AutoCloseable {
                 limits,
                 verdict.claims(),
                 verdict.longest().toMillis());
+        assertThat(verdict.claims())
+                .as("claims after which all places were asked for")
+                .isPositive();
         return report.with(verdict.problems());
     }
 

@@ -72,7 +72,8 @@ final class FaultChild implements AutoCloseable {
                         Long.toString(experiment.random.nextLong()),
                         death == null ? "-" : death.name(),
                         Integer.toString(partitions),
-                        Integer.toString(experiment.groups())))
+                        Integer.toString(experiment.groups()),
+                        Integer.toString(experiment.perSecond())))
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
@@ -87,7 +88,7 @@ final class FaultChild implements AutoCloseable {
 
     /**
      * A producer and two consumers work, and are killed and started again by turns, at random moments. Then what is left is
-     * delivered, and all is judged.
+     * delivered, and all is judged. Where the queue has places, more messages wait for them from the beginning, and in the end.
      *
      * @param address as of {@link #start}
      */
@@ -102,6 +103,7 @@ final class FaultChild implements AutoCloseable {
             for (FaultChild child : running) {
                 child.awaitWork();
             }
+            experiment.schedulePile("first");
             long inFlight = 0;
             int first = experiment.random.nextInt(running.length);
             for (int kill = 0; kill < kills; kill++) {
@@ -113,6 +115,7 @@ final class FaultChild implements AutoCloseable {
                         .awaitWork();
             }
             running[0].kill(experiment.history);
+            experiment.schedulePile("last");
             experiment.awaitEmpty();
             experiment.probeEach("probes");
             running[1].end();

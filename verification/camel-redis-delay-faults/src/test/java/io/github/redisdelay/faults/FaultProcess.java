@@ -17,11 +17,10 @@ import org.redisson.api.RedissonClient;
  *
  * <p>Arguments: {@code producer} or {@code consumer}; the address of Redis; the file; its name in the history; a seed;
  * and the {@linkplain Death step} at which it ends itself as a crash would, or {@code -}; the number of partitions; how many
- * groups messages have.
+ * groups messages have; and how many a producer schedules in a second.
  */
 final class FaultProcess {
 
-    private static final int PER_SECOND = 200;
     /** How often the step is passed before: so that there is a load when it dies. */
     private static final int PASSES = 20;
 
@@ -103,7 +102,7 @@ final class FaultProcess {
         int groups = Integer.parseInt(arguments[7]);
         AutoCloseable load;
         if (arguments[0].equals("producer")) {
-            process.producer = new LoadProducer(queue, history, name, PER_SECOND, seed, groups);
+            process.producer = new LoadProducer(queue, history, name, Integer.parseInt(arguments[8]), seed, groups);
             load = process.producer;
         } else {
             LoadConsumer consumer = new LoadConsumer(history, Experiment.LEASE, seed, process::worked);

@@ -45,6 +45,9 @@ class GroupsFaultsIT {
     private static final QueueLimits RATES =
             new QueueLimits(1, true, Rate.of(180, Duration.ofSeconds(1), 10), Rate.of(8, Duration.ofSeconds(1), 1), 0);
 
+    /** Fewer than two consumers would work on; those of a dead one are taken until its leases are over. */
+    private static final QueueLimits PLACES = new QueueLimits(0, true, null, null, 16);
+
     private interface Run {
         void on(Scenario scenario) throws Exception;
     }
@@ -61,6 +64,7 @@ class GroupsFaultsIT {
         DEATHS("groups: JVMs die at each step", GroupsFaultsIT::deaths),
         RATES_AND_KILLS("rates: SIGKILL at random moments", scenario -> kills(scenario, RATES)),
         RATES_AND_STEPS("rates: server's clock steps 10 min back and forward", scenario -> stepped(scenario, RATES)),
+        PLACES_AND_KILLS("queueConcurrency: SIGKILL at random moments", scenario -> kills(scenario, PLACES)),
         RESTARTS("groups: kill -9 of Redis and restart, appendfsync always", GroupsFaultsIT::restarts),
         DELETED("groups: their keys are deleted by hand", GroupsFaultsIT::deleted),
         STEPPED("groups: server's clock steps 10 min back and forward", scenario -> stepped(scenario, IN_ORDER));
