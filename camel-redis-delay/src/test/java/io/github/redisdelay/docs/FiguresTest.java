@@ -40,7 +40,7 @@ class FiguresTest {
             docs/operating.md ; takes # µs of Redis ; callers=200 queues=200 evenly ; redis cpu ; queue layer
             docs/operating.md ; on one queue it takes # µs ; callers=200 one queue ; redis cpu ; queue layer
             docs/operating.md ; a queue take # µs ; callers=200 queues=200 bursts of 100 ; redis cpu ; queue layer
-            docs/operating.md ; # schedules a second by turns ; callers=200 queues=200 evenly ; rate ; queue layer
+            docs/operating.md ; # schedules a second in turn ; callers=200 queues=200 evenly ; rate ; queue layer
             docs/operating.md ; instead of # on one ; callers=200 one queue ; rate ; queue layer
             docs/operating.md ; promoted after # s ; a node dies ; promoted after ; queue layer
             docs/operating.md ; lasted # s for ; a node dies ; the killed node is a replica after ; queue layer

@@ -182,7 +182,7 @@ class WordsTest {
             tells|told|is told ; shows, reports, returns ; 0 ; 3
             look|looks|looked|looking ; get, list, read ; 6 ; 3
             hears|heard ; receives ; 0 ; 0
-            somebody|nobody|whoever|anybody ; a thing with a name, or you ; 1 ; 0
+            somebody|nobody|whoever|anybody ; a thing with a name, or you ; 0 ; 0
             what waits|what is due|what looks|what acts|who comes ; a noun ; 1 ; 0
             as ever|all the same|at the most|besides|tries on|goes on by itself|meanwhile ; the plain English for it ; 0 ; 0
             stands here|stands on|stands behind|stands beside ; is ; 0 ; 0
