@@ -262,6 +262,14 @@ final class Experiment implements AutoCloseable {
         return messages.get();
     }
 
+    /** Waits until so many consumers have begun, those included that have died. */
+    void awaitConsumers(int number) {
+        await("consumers")
+                .atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(50))
+                .until(() -> queue.admin().stats().get(20, TimeUnit.SECONDS).consumers() >= number);
+    }
+
     /** Lets a load run for a while. */
     void run(Duration duration) {
         await().pollDelay(duration).atMost(duration.plusSeconds(60)).until(() -> true);

@@ -115,7 +115,7 @@ class GroupsFaultsIT {
                 .toList();
         try (Experiment experiment = new Experiment(scenario.title).withLimits(IN_ORDER)) {
             long inFlight = 0;
-            try (Survivors survivors = new Survivors(experiment, false)) {
+            try (Survivors survivors = new Survivors(experiment).produce()) {
                 survivors.consume();
                 for (int round = 0; round < Experiment.rounds(); round++) {
                     for (int i = 0; i < deaths.size(); i += 4) {
@@ -168,7 +168,7 @@ class GroupsFaultsIT {
 
     private static long underLoad(Experiment experiment, int times, Fault fault) throws Exception {
         long inFlight = 0;
-        try (Survivors survivors = new Survivors(experiment, false);
+        try (Survivors survivors = new Survivors(experiment).produce();
                 OtherConsumer other = new OtherConsumer(experiment)) {
             survivors.consume();
             for (int i = 0; i < times; i++) {

@@ -57,10 +57,18 @@ class KilledProcessesIT {
         try (Experiment experiment = new Experiment("death " + death)) {
             long inFlight = 0;
             // The other side works in this JVM: it does not die.
-            try (Survivors survivors = new Survivors(experiment, death.ofProducer())) {
+            try (Survivors survivors = new Survivors(experiment)) {
+                if (death.ofProducer()) {
+                    survivors.consume();
+                }
                 for (int round = 0; round < rounds; round++) {
                     try (FaultChild child =
                             FaultChild.start(experiment, directory, death.ofProducer(), death + "-" + round, death)) {
+                        if (!death.ofProducer()) {
+                            // Else the messages would be late by the start of a JVM.
+                            experiment.awaitConsumers(round + 1);
+                            survivors.produce();
+                        }
                         assertThat(child.ended()).isEqualTo(FaultChild.KILLED);
                     }
                     // A producer that has died leaves no load.

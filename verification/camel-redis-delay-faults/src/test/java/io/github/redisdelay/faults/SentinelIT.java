@@ -194,7 +194,7 @@ class SentinelIT {
          */
         void loadThroughFailover(boolean behind) throws Exception {
             SentinelServers.Node old = servers.master();
-            try (Survivors load = new Survivors(experiment, false)) {
+            try (Survivors load = new Survivors(experiment).produce()) {
                 load.consume();
                 experiment.run(Duration.ofMillis(800 + experiment.random.nextInt(400)));
                 inFlight = experiment.inFlightUnderLoad();

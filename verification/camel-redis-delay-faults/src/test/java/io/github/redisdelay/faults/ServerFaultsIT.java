@@ -280,7 +280,7 @@ class ServerFaultsIT {
         try (Bench bench = new Bench(name, server)) {
             Experiment experiment = bench.experiment;
             long inFlight = 0;
-            try (Survivors survivors = new Survivors(experiment, false);
+            try (Survivors survivors = new Survivors(experiment).produce();
                     OtherConsumer other = new OtherConsumer(experiment)) {
                 survivors.consume();
                 for (int round = 0; round < rounds; round++) {
@@ -317,7 +317,7 @@ class ServerFaultsIT {
         try (Bench bench = new Bench("maxmemory reached, noeviction", startWithoutEviction())) {
             Experiment experiment = bench.experiment;
             long inFlight = 0;
-            try (Survivors survivors = new Survivors(experiment, false);
+            try (Survivors survivors = new Survivors(experiment).produce();
                     OtherConsumer other = new OtherConsumer(experiment);
                     Holder holder = new Holder(experiment)) {
                 survivors.consume();

@@ -72,7 +72,7 @@ class SteppedClockIT {
         SteppedServer site = new SteppedServer();
         try (Experiment experiment = new Experiment(FORWARD, site)) {
             long inFlight = 0;
-            try (Survivors survivors = new Survivors(experiment, false);
+            try (Survivors survivors = new Survivors(experiment).produce();
                     OtherConsumer other = new OtherConsumer(experiment)) {
                 survivors.consume();
                 for (int round = 0; round < Experiment.rounds(); round++) {
@@ -95,7 +95,7 @@ class SteppedClockIT {
         SteppedServer site = new SteppedServer();
         try (Experiment experiment = new Experiment(BACK, site)) {
             long inFlight = 0;
-            try (Survivors survivors = new Survivors(experiment, false);
+            try (Survivors survivors = new Survivors(experiment).produce();
                     OtherConsumer other = new OtherConsumer(experiment)) {
                 survivors.consume();
                 for (int round = 0; round < Experiment.rounds(); round++) {

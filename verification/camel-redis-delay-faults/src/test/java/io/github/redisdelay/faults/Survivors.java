@@ -11,21 +11,19 @@ final class Survivors implements AutoCloseable {
     private final RedissonClient redisson;
     private final DelayQueueClient producerClient;
     private final DelayQueueClient consumerClient;
-    private final LoadProducer producer;
+    private LoadProducer producer;
     private LoadConsumer consumer;
 
-    /**
-     * @param producerDies then nothing is produced here, and what the one that dies produces is consumed from the start
-     */
-    Survivors(Experiment experiment, boolean producerDies) {
+    Survivors(Experiment experiment) {
         this.experiment = experiment;
         redisson = experiment.connect();
         producerClient = experiment.open(redisson);
         consumerClient = experiment.open(redisson);
-        if (producerDies) {
-            producer = null;
-            consume();
-        } else {
+    }
+
+    /** Begins to produce, if it does not yet. */
+    Survivors produce() {
+        if (producer == null) {
             producer = new LoadProducer(
                     experiment.queue(producerClient),
                     experiment.newHistory("survivor-p"),
@@ -34,6 +32,7 @@ final class Survivors implements AutoCloseable {
                     experiment.seed,
                     experiment.groups());
         }
+        return this;
     }
 
     /** Begins to consume, if it does not yet. */
