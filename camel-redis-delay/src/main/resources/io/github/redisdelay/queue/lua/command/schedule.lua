@@ -132,6 +132,8 @@ local function put(id, level, time, due, body, group)
     record.group = group
     redis.call('HSET', key_state, id, record_write(record))
   end
+  -- One that is stored in `delayed` takes the place of what others have left there.
+  local _ = set == 10 and redis.call('ZREM', key_delayed, id)
   return set
 end
 

@@ -107,10 +107,12 @@ local function group_move(level, moves, again)
     members[i], ids[i] = moves[i].member, moves[i].id
   end
   local scores = redis.call('ZMSCORE', queue_delayed_set(10 - level), unpack(ids))
+  local others, leases = redis.call('ZMSCORE', queue_delayed_set(level), unpack(ids)), redis.call('ZMSCORE', key_leased, unpack(ids))
   for i = 1, #moves do
     local one, n = moves[i], #moved
-    -- Where others have damaged nothing, the set says so.
-    local has = one.due and (tonumber(scores[i]) == one.due or group_has(one.group, one))
+    -- Where others have damaged nothing, the sets say so.
+    local sure = tonumber(scores[i]) == one.due and not others[i] and not leases[i]
+    local has = one.due and (sure or group_has(one.group, one))
     if has then
       added[2 * n + 1], added[2 * n + 2] = '0', one.group .. kind .. one.order
       set[2 * n + 1], set[2 * n + 2], moved[n + 1] = scores[i] or one.due, one.id, one.id
@@ -162,7 +164,9 @@ local function group_end(base, now, before)
       local _ = (parked or how ~= GROUP_LEFT) and group_choose(group, how, moves)
     end
     for level, some in pairs(moves) do
-      local _ = #some > 0 and group_move(level, some, again)
+      for i = 1, #some, 256 do
+        group_move(level, { unpack(some, i, math.min(i + 255, #some)) }, again)
+      end
     end
     -- More than a few only after the limit was changed.
     groups, parked, rounds = again, true, rounds + 1
