@@ -387,6 +387,24 @@ class ConformanceIT extends RecordedIT {
                     message("a2", DueTime.after(MINUTE)).withGroup("a"));
             client.schedule(grouped("a2", "a").withOnDuplicate(DuplicatePolicy.REPLACE), grouped("a3", "a"));
         });
+        vector("An id that is used again after damage, in another group, comes when it is due", client -> {
+            client.schedule(message("x", NOW));
+            client.pass(MINUTE);
+            client.claim(10);
+            client.schedule(
+                    grouped("a", "g"),
+                    grouped("b", "g"),
+                    message("b2", NOW),
+                    message("k", IN_AN_HOUR).withGroup("k"));
+            client.redis("ZREM", VectorRecorder.BASE + ":leased", "x");
+            client.redis("HDEL", VectorRecorder.BASE + ":messages", "b");
+            client.schedule(message("b", IN_AN_HOUR).withGroup("h"));
+            client.redis("HDEL", VectorRecorder.BASE + ":messages", "b2");
+            client.schedule(message("b2", DueTime.after(HOUR.plus(MINUTE))).withGroup("k"));
+            client.pass(MINUTE);
+            client.settle(client.claim(10).get(0), Settlement.ACKNOWLEDGE);
+            assertThat(client.claim(10)).isEmpty();
+        });
         vector("A group is read, and its messages changed together", client -> {
             client.schedule(grouped("a1", "a"), grouped("a2", "a"), grouped("a3", "a"));
             client.call("group", Json.object("group", "a", "limit", 2), () -> client.queue

@@ -497,15 +497,31 @@ public final class GroupChecker {
                     : all.stream()
                             .filter(other -> other.claimed < at && endedBy(other) > at - HistoryChecker.REPEAT_MICROS)
                             .count();
-            // One that has lost two leases may be given alone, with room for more.
-            boolean alone = given.size() == 1
-                    && delivery.event.attempt() > 2
-                    && delivery.event.reason().equals(RedeliveryReason.LEASE_EXPIRED.name());
-            if (!alone && given.size() < terms.slots - before && earliestClaim(delivery) == at) {
+            if (given.size() < terms.slots - before && earliestClaim(delivery) == at && !hasOneAlone(at)) {
                 looked++;
                 groups.values().forEach(group -> checkUnderWay(group, at));
             }
         }
+    }
+
+    /**
+     * True if a message that has lost two leases may have been waiting: it is given alone, with room for more, and a claim
+     * that has given others ends before it.
+     */
+    private boolean hasOneAlone(long at) {
+        for (Message message : messages.values()) {
+            long free = 0;
+            for (Delivery delivery : message.deliveries) {
+                if (delivery.claimed >= at
+                        && free <= at
+                        && delivery.event.attempt() > 2
+                        && delivery.event.reason().equals(RedeliveryReason.LEASE_EXPIRED.name())) {
+                    return true;
+                }
+                free = delivery.claimed + leaseMicros;
+            }
+        }
+        return false;
     }
 
     private long endedBy(Delivery delivery) {

@@ -348,6 +348,17 @@ class GroupCheckerTest {
     }
 
     @Test
+    void should_ask_no_claim_that_ended_before_a_message_that_is_given_alone() {
+        scheduled(1, "a", 10);
+        scheduled(2, "x", "h", 11);
+        scheduled(3, "y", "i", 11);
+        delivered(12, "c", "y", 1, 11);
+        delivered(13, "c", "x", 3, 11);
+        delivered(14, "c", "a", 1, 10);
+        assertClean(STRICT);
+    }
+
+    @Test
     void should_ask_no_claim_around_a_death() {
         scheduled(1, "a", 10);
         scheduled(2, "x", "h", 11);
