@@ -73,9 +73,9 @@ class CommandsTest {
                         "mvn -B -ntp -DskipTests -pl :camel-redis-delay-spring-boot-starter -am install");
         assertThat(Files.readString(Block.ROOT.resolve(readme)))
                 .contains("<artifactId>camel-redis-delay</artifactId>")
-                .containsPattern("verify +# (about eleven minutes|双核机器上大约十一分钟)");
+                .containsPattern("verify +# (about eight minutes|双核机器上大约八分钟)");
         assertThat(Files.readString(Block.ROOT.resolve("CONTRIBUTING.md")))
-                .contains("`mvn -B -ntp -T2 verify` | about eleven minutes |");
+                .contains("`mvn -B -ntp -T2 verify` | about eight minutes |");
     }
 
     @ParameterizedTest
