@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.conformance;
 
-import static io.github.redisdelay.conformance.ConformanceTest.NOT_WRITTEN_YET;
+import static io.github.redisdelay.conformance.ConformanceTest.WRITING;
 import static io.github.redisdelay.conformance.VectorFiles.KIT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -791,13 +791,13 @@ class ConformanceIT extends RecordedIT {
     }
 
     @Test
-    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = NOT_WRITTEN_YET)
+    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = WRITING)
     void should_be_played_by_the_runner() throws Exception {
         assertThat(python(KIT.resolve("vectors"))).startsWith("0 ").contains(" vectors of ");
     }
 
     @Test
-    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = NOT_WRITTEN_YET)
+    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = WRITING)
     void should_be_refused_by_the_runner_where_a_reply_or_a_key_differs(@TempDir Path folder) throws Exception {
         Map<String, String> changes = Map.of(
                 "\"delayed\": {\"order-1\": 18", "\"delayed\": {\"order-1\": 17",

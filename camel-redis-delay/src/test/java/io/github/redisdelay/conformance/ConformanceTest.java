@@ -37,7 +37,7 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 /** The vectors that need no Redis; and that all vectors together have each script, word, outcome and error. */
 class ConformanceTest {
 
-    static final String NOT_WRITTEN_YET = "the vectors are being written: run it again without -Dgolden.write";
+    static final String WRITING = "the vectors are being written: run it again without -Dgolden.write";
 
     private static final Path PAGE = Path.of("../docs/protocol.md");
 
@@ -258,7 +258,7 @@ class ConformanceTest {
     }
 
     @Test
-    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = NOT_WRITTEN_YET)
+    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = WRITING)
     void should_have_each_script_that_the_page_names() throws Exception {
         Set<String> played = steps().stream()
                 .filter(step -> step.error == null)
@@ -285,7 +285,7 @@ class ConformanceTest {
     }
 
     @Test
-    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = NOT_WRITTEN_YET)
+    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = WRITING)
     void should_have_each_error_of_the_scripts_and_of_the_page() throws Exception {
         Set<String> refused = steps().stream()
                 .filter(step -> step.error != null)
@@ -313,7 +313,7 @@ class ConformanceTest {
     }
 
     @Test
-    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = NOT_WRITTEN_YET)
+    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = WRITING)
     void should_have_each_word_and_outcome() throws Exception {
         List<Step> steps = steps();
         Arrays.stream(ChangeAction.values())
@@ -348,7 +348,7 @@ class ConformanceTest {
     }
 
     @Test
-    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = NOT_WRITTEN_YET)
+    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = WRITING)
     void should_stay_small_enough_to_be_read() throws IOException {
         try (Stream<Path> files = Files.list(VectorFiles.KIT.resolve("vectors"))) {
             assertThat(files.mapToLong(file -> file.toFile().length()).sum()).isLessThan(400_000);

@@ -48,7 +48,7 @@ final class VectorFiles {
     }
 
     /**
-     * What a client has to know of each script to send it.
+     * All that a client has to know of a script to send it.
      *
      * @param folder of the scripts, from the root
      */

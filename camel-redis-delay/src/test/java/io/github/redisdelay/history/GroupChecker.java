@@ -490,8 +490,8 @@ public final class GroupChecker {
                     .filter(other -> other.event.claim().equals(delivery.event.claim()))
                     .toList();
             // Some that have ended may have been under way as the claim was sent; of a queue's places no more than
-            // there are, and
-            // as many without one.
+            // there
+            // are, and as many without one.
             long before = whole != null
                     ? 2L * terms.limit
                     : all.stream()

@@ -379,7 +379,7 @@ public final class RunChecker {
     }
 
     /**
-     * Whether a change can have given the time of the run that follows one: it was made after the first delivery of that, or is
+     * True if a change can have given the time of the run that follows one: it was made after the first delivery of that, or is
      * the rule of that delivery, stored while the run was due already.
      */
     private boolean isOf(Event act, List<Delivery> all, Delivery first) {

@@ -31,7 +31,7 @@ import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What four consumers, each with connections of its own, reach of a queue's rate. For a machine that does nothing else. */
+/** The share of a queue's rate that four consumers reach, each with connections of its own. For a machine that does nothing else. */
 @Tag("faults")
 class RateBench {
 

@@ -119,13 +119,13 @@ local function group_move(level, moves, again)
     end
     again[one.group] = again[one.group] or one.again or not has or nil
   end
-  redis.call('ZREM', index, unpack(members))
   if #moved > 0 then
     group_needed = group_needed or not member_need(CHECK_GROUPS)
     redis.call('ZADD', index, unpack(added))
     redis.call('ZADD', queue_delayed_set(level), unpack(set))
     redis.call('ZREM', queue_delayed_set(10 - level), unpack(moved))
   end
+  redis.call('ZREM', index, unpack(members))
 end
 
 -- Mends what others have damaged, a bit with each call, after its first write: without the index all parked messages are delayed,
