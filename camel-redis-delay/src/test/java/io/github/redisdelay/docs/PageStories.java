@@ -323,6 +323,7 @@ final class PageStories {
                     "date.example", Map.of("Retry-After", date),
                     "past.example", Map.of("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT"),
                     "long.example", Map.of("Retry-After", "86400"),
+                    "odd.example", Map.of("Retry-After", "soon"),
                     "silent.example", Map.of());
             stage.bind("retryAfter", new RetryAfter());
             stage.bindProducer("https", exchange -> {
@@ -337,6 +338,7 @@ final class PageStories {
             assertPause(stage, "lower.example", 120);
             assertPause(stage, "date.example", 600);
             assertPause(stage, "long.example", 3600);
+            assertPause(stage, "odd.example", 30);
             assertPause(stage, "silent.example", 30);
             // As the pause of a second ends, the message comes again.
             stage.awaitMessages("webhooks", answers.size(), 0);
