@@ -43,6 +43,11 @@ public record QueueLimits(int groupConcurrency, boolean strict, Rate rate, Rate 
         this(groupConcurrency, strict, null, null, 0);
     }
 
+    /** Those of groups, without the limits that a queue has only once they are set. */
+    public QueueLimits ofGroups() {
+        return new QueueLimits(groupConcurrency, strict);
+    }
+
     /** As the options are written. */
     @Override
     public String toString() {

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import io.github.redisdelay.testkit.LogLines;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -89,13 +90,25 @@ class RateRouteIT extends CamelRedisIT {
     }
 
     @Test
-    void should_say_that_the_rate_has_changed() throws Exception {
+    void should_say_that_the_rate_has_changed_and_not_that_there_was_none() throws Exception {
+        String groups = "groupConcurrency=1 and groupRetry=strict and ";
+        schedule(1, Map.of());
         try (LogLines log = new LogLines("io.github.redisdelay.camel")) {
             start(consume("?rate=1/1h", work));
-            await().until(() -> log.of(Level.WARN).stream()
-                    .anyMatch(line -> line.contains("its limits were groupConcurrency=1 and groupRetry=strict, and are"
-                            + " groupConcurrency=1 and groupRetry=strict and rate=1/1h from now on")));
+            await().until(() -> begun.size() == 1);
+            start(consume("?rate=2/1h", work));
+            await().until(() -> !changed(log).isEmpty());
+            assertThat(changed(log))
+                    .singleElement()
+                    .asString()
+                    .contains("its limits were " + groups + "rate=1/1h, and are " + groups + "rate=2/1h, as ");
         }
+    }
+
+    private static List<String> changed(LogLines log) {
+        return log.of(Level.WARN).stream()
+                .filter(line -> line.contains("its limits were"))
+                .toList();
     }
 
     @ParameterizedTest

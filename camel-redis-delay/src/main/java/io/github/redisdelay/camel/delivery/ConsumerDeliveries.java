@@ -117,13 +117,8 @@ public final class ConsumerDeliveries implements DeliveryHandler {
         QueueLimits limits = settings.queueLimits();
         if (error != null && !consumer.isStoppingOrStopped()) {
             LOG.warn("queue '{}': {} could not set {}: {}", queue.name(), shown, limits, ErrorText.of(error));
-        } else if (error == null && !before.equals(limits)) {
-            LOG.warn(
-                    "queue '{}': its limits were {}, and are {} from now on, as {} says",
-                    queue.name(),
-                    before,
-                    limits,
-                    shown);
+        } else if (error == null && !before.equals(limits) && !before.equals(limits.ofGroups())) {
+            LOG.warn("queue '{}': its limits were {}, and are {}, as {} says", queue.name(), before, limits, shown);
         }
     }
 

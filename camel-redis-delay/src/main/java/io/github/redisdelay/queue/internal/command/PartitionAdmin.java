@@ -99,12 +99,10 @@ public final class PartitionAdmin {
     /** Sets the limits. If they were others, brings the groups in line with them. */
     public CompletableFuture<QueueLimits> limit(QueueLimits limits) {
         ChangeAction places = limits.strict() ? ChangeAction.LIMIT_STRICT : ChangeAction.LIMIT_RELAXED;
-        CompletableFuture<LimitCommand.Before> groups = limit(places, limits.groupConcurrency());
-        CompletableFuture<LimitCommand.Before> rate =
-                limit(ChangeAction.LIMIT_RATE, LimitCommand.number(limits.rate()));
-        CompletableFuture<LimitCommand.Before> groupRate =
-                limit(ChangeAction.LIMIT_GROUP_RATE, LimitCommand.number(limits.groupRate()));
-        CompletableFuture<LimitCommand.Before> queue = limit(ChangeAction.LIMIT_CONCURRENCY, limits.queueConcurrency());
+        var groups = limit(places, limits.groupConcurrency());
+        var rate = limit(ChangeAction.LIMIT_RATE, LimitCommand.number(limits.rate()));
+        var groupRate = limit(ChangeAction.LIMIT_GROUP_RATE, LimitCommand.number(limits.groupRate()));
+        var queue = limit(ChangeAction.LIMIT_CONCURRENCY, limits.queueConcurrency());
         return CompletableFuture.allOf(groups, rate, groupRate, queue)
                 .thenApply(done -> new QueueLimits(
                         (int) groups.join().number(),

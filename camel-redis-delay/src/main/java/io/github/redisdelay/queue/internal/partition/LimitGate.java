@@ -33,7 +33,7 @@ final class LimitGate implements CallGate {
         partitions.checkLimits(limits);
         this.partitions = partitions;
         this.limits = limits;
-        this.bound = limits.rate() != null || limits.groupRate() != null || limits.queueConcurrency() > 0;
+        this.bound = !limits.equals(limits.ofGroups());
         this.handler = handler;
     }
 
