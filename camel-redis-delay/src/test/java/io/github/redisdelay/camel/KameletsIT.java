@@ -38,17 +38,21 @@ class KameletsIT {
             "deduplicationPeriod", "1h",
             "keyPrefix", "shop");
 
-    private static final Map<String, String> SOURCE = Map.of(
-            "concurrentConsumers", "4",
-            "groupConcurrency", "2",
-            "groupRetry", "relaxed",
-            "visibilityTimeout", "77s",
-            "maximumRedeliveries", "3",
-            "redeliveryDelay", "5s",
-            "redeliveryDelays", "1s,2s",
-            "cron", "0 2 * * *",
-            "timeZone", "Asia/Tokyo",
-            "keyPrefix", "shop");
+    private static final Map<String, String> SOURCE = Map.ofEntries(
+            Map.entry("concurrentConsumers", "4"),
+            Map.entry("groupConcurrency", "2"),
+            Map.entry("groupRetry", "relaxed"),
+            Map.entry("rate", "10/1s"),
+            Map.entry("groupRate", "5/1s:2"),
+            Map.entry("queueConcurrency", "3"),
+            Map.entry("visibilityTimeout", "77s"),
+            Map.entry("maximumRedeliveries", "3"),
+            Map.entry("redeliveryDelay", "5s"),
+            Map.entry("redeliveryDelays", "1s,2s"),
+            Map.entry("cron", "0 2 * * *"),
+            Map.entry("timeZone", "Asia/Tokyo"),
+            Map.entry("group", "acme"),
+            Map.entry("keyPrefix", "shop"));
 
     private static RedisServer server;
 

@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.camel.tooling.model.ComponentModel;
@@ -22,6 +24,60 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /** Compares the kamelets with the metadata of the component. */
 class KameletsTest {
+
+    /** What is set at the component, what makes another exchange of a message, and what few need: a new option is no exception. */
+    private static final Set<String> OF_NONE = Set.of(
+            "batching",
+            "browseLimit",
+            "configurationUri",
+            "database",
+            "headerFilterStrategy",
+            "importOptions",
+            "partitions",
+            "redisson",
+            "requestTimeout",
+            "sslContextParameters",
+            "state");
+    /** What belongs to an operation or a recurring schedule, which a sink has by headers only; and waits for replicas. */
+    private static final Set<String> NOT_OF_SINK = Set.of(
+            "all",
+            "cron",
+            "deadLetterReason",
+            "deliverAt",
+            "every",
+            "failureException",
+            "failureRouteId",
+            "lazyStartProducer",
+            "limit",
+            "maximumMessageSize",
+            "maximumQueueLength",
+            "operation",
+            "outlookStep",
+            "outlookSteps",
+            "replicationTimeout",
+            "schedules",
+            "synchronous",
+            "timeZone",
+            "waitForDisk",
+            "waitForReplicas");
+    /** What belongs to batches, fine points of retries and dead letters, and Camel's own. */
+    private static final Set<String> NOT_OF_SOURCE = Set.of(
+            "backOffMultiplier",
+            "batchSize",
+            "batchTimeout",
+            "bridgeErrorHandler",
+            "deadLetter",
+            "deadLetterRetention",
+            "exceptionHandler",
+            "exchangePattern",
+            "executorService",
+            "maxMessagesPerPoll",
+            "maximumDeadLetters",
+            "maximumRedeliveryDelay",
+            "maximumVisibilityExtension",
+            "onExpiry",
+            "redeliveryJitter",
+            "scheduleId");
 
     private static ComponentModel component;
     private static Map<String, EndpointOptionModel> options;
@@ -65,6 +121,17 @@ class KameletsTest {
             assertThat(property.names().contains("x-descriptors")).as(name).isEqualTo(option.isSecret());
         }
         assertThat(properties.get("password").text("format")).isEqualTo("password");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sink, consumer", "source, producer"})
+    void should_leave_out_no_other_option(String type, String otherSide) throws IOException {
+        Set<String> left = new TreeSet<>(options.keySet());
+        left.removeIf(name -> options.get(name).getLabel().contains(otherSide));
+        left.removeAll(
+                kamelet(type).get("spec").get("definition").get("properties").names());
+        left.removeAll(OF_NONE);
+        assertThat(left).isEqualTo(type.equals("sink") ? NOT_OF_SINK : NOT_OF_SOURCE);
     }
 
     @ParameterizedTest
