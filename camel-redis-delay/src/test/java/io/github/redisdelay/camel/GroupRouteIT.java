@@ -436,7 +436,8 @@ class GroupRouteIT extends CamelRedisIT {
                         .getException())
                 .hasMessageContaining("priority is 5 and group is 'a'");
         assertThatThrownBy(() -> context.getEndpoint(uri + "?group=a&priority=5"))
-                .hasStackTraceContaining("option 'group' (a) and option 'priority' (5) are both set");
+                .hasStackTraceContaining(
+                        "option 'group' (a) and option 'priority' (5, which breaks its order) are both set");
         assertThatThrownBy(() -> context.getEndpoint(uri + "?group=" + "a".repeat(201)))
                 .hasStackTraceContaining("option 'group': group 'aaa");
         assertThat(operateError("check", "a"))

@@ -60,7 +60,11 @@ public record ProducerSettings(
         int highest = ScheduleRequest.MAX_PRIORITY;
         long most = DueTime.MAX_MICROS;
         OptionValues.check("priority", priority, 0, highest, "from 0 to " + highest);
-        OptionValues.checkOne("option 'group'", group, "option 'priority'", priority > 0 ? priority : null);
+        OptionValues.checkOne(
+                "option 'group'",
+                group,
+                "option 'priority'",
+                priority > 0 ? priority + ", which breaks its order" : null);
         OptionValues.check(
                 "maximumQueueLength", maximumQueueLength, 0, most, "from 1 to " + most + ", or 0 for any number");
         OptionValues.check("outlookSteps", outlookSteps, 1, Outlook.MAX_STEPS, "from 1 to " + Outlook.MAX_STEPS);
