@@ -12,8 +12,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
@@ -32,6 +34,33 @@ class ScriptPermissionsIT extends ScriptPermissionRules {
             case "acknowledge" -> Set.of("l1", "l3");
             default -> Set.of();
         };
+    }
+
+    /** Such an entry would take a place of its group until a claim happens to look at it. */
+    @Test
+    void should_leave_no_entry_of_a_message_with_a_group_that_may_not_be_stored() throws Exception {
+        try (RedisServer server = RedisServer.dedicated()) {
+            RedissonClient admin = connect(server, null);
+            redisson = admin;
+            caller = new PatientCaller(admin);
+            new AclUser(server).denies("debug");
+            RedissonClient user = connect(server, "app");
+            try {
+                call(LuaScript.SCHEDULE, "session", 9, "base", "before", "at reject group=1", 1, "", "gbody");
+                Object[] late = bytes("session", 10, "base", "late", "at reject group=1", 2, "", "gbody");
+                RScoredSortedSet<String> groups = redisson.getScoredSortedSet(keys.key("groups"), StringCodec.INSTANCE);
+                assertThat(groups).hasSize(1);
+                new AclUser(server).denies("hset");
+                assertThat(new PatientCaller(user).call(LuaScript.SCHEDULE, keys.of(LuaScript.SCHEDULE), late, 1))
+                        .failsWithin(20, TimeUnit.SECONDS);
+                assertThat(groups).hasSize(1);
+                call(LuaScript.SCHEDULE, late);
+                assertThat(groups).hasSize(2);
+            } finally {
+                user.shutdown();
+                admin.shutdown();
+            }
+        }
     }
 
     /** Plain messages go their own way (plain.lua): they are stored as a whole by a call, or by the call that is sent again. */

@@ -81,7 +81,7 @@ for i = 1, items_count do
     else
       outcome, due = REDRIVEN, now + (i - 1)
       local _, at = member_stored(body)
-      message_store(id, group_add(groups[i], id, due, record.priority % RECORD_DEAD), now, due, string.sub(body, at or 17), groups[i])
+      message_store(id, record.priority % RECORD_DEAD, now, due, string.sub(body, at or 17), groups[i], group_add)
       if run_time then
         redis.call('HSET', key_state, id, run_record(due, record.priority - RECORD_DEAD, '0@0@' .. run_time, '', '', groups[i]))
       end

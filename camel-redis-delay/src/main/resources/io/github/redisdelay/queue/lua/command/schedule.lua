@@ -101,17 +101,16 @@ for i = 1, items_count do
   dues[i] = due
 end
 
-local function no_group()
-end
+local function no_group() end
 
 -- Functions of group.lua, if the queue has groups, or places, which a message that replaces a leased one leaves.
-local group_of, leave_group, put_group, mend_groups, end_groups = no_group, no_group, no_group, nil, no_group
+local group_of, leave_group, to_group, mend_groups, end_groups = no_group, no_group, nil, nil, no_group
 local moves = queue_places or (queue_priorities.limits or {}).places
 if moves then
 --@include member.lua
 --@include page.lua
 --@include group.lua
-  group_of, leave_group, put_group, mend_groups, end_groups = member_group, group_leave, group_add, group_mend, group_end
+  group_of, leave_group, to_group, mend_groups, end_groups = member_group, group_leave, group_add, group_mend, group_end
 end
 
 local length = redis.call('HLEN', key_messages)
@@ -124,8 +123,7 @@ local bodies_lost = length < ids_in_sets
 
 -- Stores a message in place of one that its id may have, in its group, too. Returns the level of the set in which it waits.
 local function put(id, level, time, due, body, group)
-  local set = put_group(group, id, due, level) or level
-  message_store(id, set, time, due, body, group)
+  local set = message_store(id, level, time, due, body, group, to_group)
   if group and #body > 1024 then
     -- Its group is found without the body.
     local record = record_read(nil, due, level)

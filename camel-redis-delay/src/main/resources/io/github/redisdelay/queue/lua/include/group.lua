@@ -47,10 +47,10 @@ local function group_add(group, id, due, level)
     local full = not limits and redis.call('ZLEXCOUNT', index, '[' .. group .. '\0', '(' .. head) >= queue_places
     -- Of a full group those due later; else parked ones, as after a change of the limit.
     local from, to = full and delayed .. own or head, full and head or group .. '\0\255'
-    local behind = redis.call('ZLEXCOUNT', index, '(' .. from, '(' .. to) > 0
+    local behind = limits or redis.call('ZLEXCOUNT', index, '(' .. from, '(' .. to) > 0
     level = full and not behind and GROUP_PARKED or level
     redis.call('ZADD', index, '0', (level == GROUP_PARKED and head or delayed) .. own)
-    group_changed[group] = (limits or behind) and true or group_changed[group]
+    group_changed[group] = behind or group_changed[group]
   end
   return level
 end
