@@ -28,6 +28,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.camel.ProducerTemplate;
 import org.apache.camel.builder.RouteBuilder;
@@ -151,17 +152,33 @@ class TopologyPermissionsIT {
         return objects;
     }
 
-    /** Takes a command from a user, does something with it, and gives it back. */
+    /**
+     * Takes a command from a user, does something with it, and gives it back. Redis 6.2 cannot take a subcommand alone: so
+     * its command is taken, and the user's other subcommands are given back. There the log names the command.
+     */
     private static void without(String command, User user, Collection<String> servers, Action action) throws Exception {
+        String whole = command.replaceFirst("\\|.*", "");
+        String others = user.commands().stream()
+                .filter(other -> other.startsWith(whole + "|") && !other.equals(command))
+                .map(other -> " +" + other)
+                .collect(Collectors.joining());
+        Set<String> expected = new TreeSet<>();
         for (String server : servers) {
             done(server, "ACL LOG RESET");
-            done(server, "ACL SETUSER " + user.name() + " -" + command);
+            done(server, "ACL SETUSER " + user.name() + " -" + whole + others);
+            expected.add(isRedis6(server) ? whole : command);
         }
         action.run();
-        assertThat(denied(servers)).as("what was denied").containsExactly(command);
+        assertThat(denied(servers)).as("what was denied").isEqualTo(expected);
         for (String server : servers) {
             done(server, "ACL SETUSER " + user.name() + " +" + command);
             done(server, "ACL LOG RESET");
+        }
+    }
+
+    private static boolean isRedis6(String server) throws IOException {
+        try (RedisSocket direct = RedisSocket.open(server)) {
+            return direct.text("INFO server").contains("redis_version:6.");
         }
     }
 
