@@ -32,7 +32,8 @@ import java.util.stream.Stream;
  * Runs the experiments and writes the report.
  *
  * <p>System properties: {@code benchmark.only} names of experiments with commas between, empty for all but
- * {@code bounds}, {@code scale-cluster} and {@code server}; {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between
+ * {@code bounds}, {@code scale-cluster}, {@code server} and {@code before}; {@code benchmark.before} with which checkout the last one
+ * compares; {@code benchmark.quick} {@code true} for a smoke run; {@code benchmark.link} the delay between
  * clients and Redis in each direction, such as {@code 0.5ms}, empty for none; {@code benchmark.contenders} what else
  * {@code rates} measures, and {@code mixes} of {@code bullmq}: {@code bullmq} and {@code beanstalkd} with a comma between, empty for neither;
  * {@code benchmark.pending} up to how many pending messages {@code scale-cluster} goes, empty for 15 000 000; {@code benchmark.report} the folder of the report; {@code redis.server} the binary of the server, empty to search for
@@ -41,7 +42,11 @@ import java.util.stream.Stream;
 public final class Main {
 
     /** Those that are run only where they are asked for. */
-    private static final List<Experiment> ON_REQUEST = List.of(Rates.bounds(), new ClusterScale(), new ServerCost());
+    private static final List<Experiment> ON_REQUEST = List.of(
+            Rates.bounds(),
+            new ClusterScale(),
+            new ServerCost(),
+            Rates.before(System.getProperty("benchmark.before", "").trim()));
 
     private Main() {}
 

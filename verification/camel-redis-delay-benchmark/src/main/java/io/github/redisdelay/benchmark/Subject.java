@@ -37,5 +37,8 @@ public final class Subject {
     /** beanstalkd, a server in C that keeps its messages itself. */
     public static final String BEANSTALKD = "beanstalkd";
 
+    /** What a subject of the other commit has behind its name, where two commits are compared. */
+    public static final String OF_OTHER = " before";
+
     private Subject() {}
 }

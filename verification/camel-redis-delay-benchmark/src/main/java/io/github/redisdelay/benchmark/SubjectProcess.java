@@ -39,6 +39,13 @@ public final class SubjectProcess implements AutoCloseable {
 
     public static SubjectProcess start(Environment environment, Link link, String experiment, String subject)
             throws IOException {
+        return start(environment, link, experiment, subject, System.getProperty("java.class.path"));
+    }
+
+    /** @param classPath that of another commit, whose process must take the same arguments and lines as this one's */
+    public static SubjectProcess start(
+            Environment environment, Link link, String experiment, String subject, String classPath)
+            throws IOException {
         List<String> command = subject.equals(Subject.BULLMQ)
                 ? OtherQueues.bullMq(environment)
                 : List.of(
@@ -46,7 +53,7 @@ public final class SubjectProcess implements AutoCloseable {
                         "-Xms" + HEAP,
                         "-Xmx" + HEAP,
                         "-classpath",
-                        System.getProperty("java.class.path"),
+                        classPath,
                         SubjectProcessMain.class.getName(),
                         environment.address(),
                         Boolean.toString(environment.quick()),

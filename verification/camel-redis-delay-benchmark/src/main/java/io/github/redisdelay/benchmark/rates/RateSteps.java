@@ -23,6 +23,7 @@ public record RateSteps(String experiment, List<Step> steps) {
     public static final String SERVER = "server";
     static final String GROUPS = "groups";
     static final String BOUNDS = "bounds";
+    public static final String BEFORE = "before";
 
     /** The number of messages in a batch. */
     public static final int BATCH = 100;
@@ -109,6 +110,18 @@ public record RateSteps(String experiment, List<Step> steps) {
             case BOUNDS -> {
                 addCallers(steps, List.of(1, 4, 16, 64), WAITING_BOUNDS);
                 addBacklogs(steps, DELIVERY_BOUNDS);
+            }
+            case BEFORE -> {
+                List<String> ours = List.of(
+                        Subject.CAMEL,
+                        Subject.CAMEL + Subject.OF_OTHER,
+                        Subject.QUEUE,
+                        Subject.QUEUE + Subject.OF_OTHER);
+                addCallers(steps, List.of(1, 16, 64, 256), ours);
+                steps.add(new Step(Kind.ASYNCHRONOUS, 0, ours));
+                steps.add(new Step(Kind.BATCHES, 0, ours));
+                steps.add(new Step(Kind.FIFO, 0, ours));
+                steps.add(new Step(Kind.RANDOM, 0, ours));
             }
             case SERVER -> steps.add(new Step(Kind.FIFO, 0, List.of(Subject.CAMEL)));
             default -> throw new IllegalArgumentException("No such experiment: " + experiment);

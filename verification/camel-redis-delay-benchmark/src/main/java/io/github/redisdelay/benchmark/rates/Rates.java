@@ -9,6 +9,7 @@ import io.github.redisdelay.benchmark.SubjectProcess;
 import io.github.redisdelay.benchmark.rates.RateSteps.Step;
 import io.github.redisdelay.benchmark.server.Link;
 import io.github.redisdelay.benchmark.server.Ping;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -41,9 +42,16 @@ public final class Rates implements Experiment {
     private static final int ROUNDS_ONE_BY_ONE = 3;
 
     private final RateSteps steps;
+    private final String other;
 
     private Rates(RateSteps steps) {
+        this(steps, "");
+    }
+
+    /** @param other the checkout of the other commit, empty where there is none */
+    private Rates(RateSteps steps, String other) {
         this.steps = steps;
+        this.other = other;
     }
 
     /**
@@ -70,6 +78,15 @@ public final class Rates implements Experiment {
         return new Rates(RateSteps.of(RateSteps.SERVER, List.of()));
     }
 
+    /**
+     * What is ours on this commit and on another one, by turns.
+     *
+     * @param other the checkout of the other one, built; empty where it is not asked for
+     */
+    public static Rates before(String other) {
+        return new Rates(RateSteps.of(RateSteps.BEFORE, List.of()), other);
+    }
+
     /** Waiting callers and delivery beside bare clients. */
     public static Rates bounds() {
         return new Rates(RateSteps.of(RateSteps.BOUNDS, List.of()));
@@ -89,7 +106,7 @@ public final class Rates implements Experiment {
                 ping(link, figures);
             }
             for (String subject : steps.subjects()) {
-                processes.put(subject, SubjectProcess.start(environment, link, name(), subject));
+                processes.put(subject, start(environment, link, subject));
             }
             int warmUp = environment.quick() ? 1 : WARM_UP_ROUNDS;
             for (int round = 1 - warmUp; round <= (environment.quick() ? 1 : ROUNDS); round++) {
@@ -98,6 +115,15 @@ public final class Rates implements Experiment {
         } finally {
             processes.values().forEach(SubjectProcess::close);
         }
+        OtherCommit.compare(name(), figures);
+    }
+
+    private SubjectProcess start(Environment environment, Link link, String subject) throws IOException {
+        if (!subject.endsWith(Subject.OF_OTHER)) {
+            return SubjectProcess.start(environment, link, name(), subject);
+        }
+        String its = subject.substring(0, subject.length() - Subject.OF_OTHER.length());
+        return SubjectProcess.start(environment, link, RateSteps.RATES, its, OtherCommit.classPath(other));
     }
 
     /** @param figures null for a warm-up */

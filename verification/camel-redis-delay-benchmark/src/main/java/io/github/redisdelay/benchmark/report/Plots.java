@@ -40,7 +40,7 @@ final class Plots {
             case "fleet" -> plots.fleet();
             case "recovery" -> plots.recovery();
             case "memory" -> plots.memory();
-            case "jmh", "link", "bounds", "queues", "groups", "server" -> {} // the table says it all
+            case "jmh", "link", "bounds", "queues", "groups", "server", "before" -> {} // the table says it all
             default -> plots.everything();
         }
         return plots.drawn;

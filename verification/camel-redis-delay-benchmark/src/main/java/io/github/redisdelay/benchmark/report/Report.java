@@ -109,6 +109,10 @@ public final class Report {
                 "Hot paths in Java (JMH)",
                 "The envelope, group commit on a Redis that answers at once, and a delivery without and with meters."
             }),
+            Map.entry("before", new String[] {
+                "Beside another commit",
+                "Both commits by turns, each in JVMs of its own on the same Redis; of each round the ratio, in percent."
+            }),
             Map.entry("bounds", new String[] {
                 "Beside bare clients",
                 "Waiting callers beside bare scripts without any check, put together into one call at a time by a few lines, with and"
@@ -162,11 +166,13 @@ public final class Report {
         String link = System.getProperty("benchmark.link", "").trim();
         String contenders = System.getProperty("benchmark.contenders", "").trim();
         String pending = System.getProperty("benchmark.pending", "").trim();
+        String before = System.getProperty("benchmark.before", "").trim();
         return "mvn -B -ntp -Pbenchmark -DskipTests -pl :camel-redis-delay-benchmark -am verify"
                 + (quick ? " -Dbenchmark.quick=true" : "")
                 + (only.isEmpty() ? "" : " -Dbenchmark.only=" + only)
                 + (link.isEmpty() ? "" : " -Dbenchmark.link=" + link)
                 + (contenders.isEmpty() ? "" : " -Dbenchmark.contenders=" + contenders)
+                + (before.isEmpty() ? "" : " -Dbenchmark.before=" + before)
                 + (pending.isEmpty() ? "" : " -Dbenchmark.pending=" + pending);
     }
 
