@@ -339,6 +339,18 @@ class GroupCheckerTest {
     }
 
     @Test
+    void should_ask_no_claim_for_what_is_not_due_by_a_clock_that_was_set_back() {
+        scheduled(1, "a", 12);
+        event(11, "test", What.CLOCK_STEPS, "", "", -6_000, "", "");
+        event(12, "p", What.SCHEDULING, "x", "", 13, "h", "");
+        event(13, "p", What.SCHEDULED, "x", "", 13 - 6_000, "", "SCHEDULED");
+        long claimed = (14 - 6_000) * TENTH;
+        events.add(new Event(14 * TENTH + 10, "c", What.DELIVERED, "x", "x1", claimed - TENTH, claimed, 1, "NONE", ""));
+        assertThat(check(STRICT).claims()).isOne();
+        assertClean(STRICT);
+    }
+
+    @Test
     void should_ask_no_claim_that_gave_a_message_alone() {
         scheduled(1, "a", 10);
         scheduled(2, "x", "h", 11);

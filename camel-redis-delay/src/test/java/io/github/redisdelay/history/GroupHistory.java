@@ -76,6 +76,11 @@ final class GroupHistory {
             return answer == null ? NEVER : answer.micros();
         }
 
+        /** True if its message was due as another one was claimed, by the server's clock, too: it may have been set back meanwhile. */
+        boolean isDue(Delivery claim) {
+            return due <= claim.claimed && answer.due() <= claim.event.claimed();
+        }
+
         /** True if it can have been executed between two times. */
         boolean within(long from, long to) {
             return begin.micros() <= to && answered() >= from && !isWithoutEffect();

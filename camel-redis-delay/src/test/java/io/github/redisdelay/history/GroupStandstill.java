@@ -122,7 +122,7 @@ final class GroupStandstill {
                     && history.earliestClaim(delivery) == at
                     && !hasOneAlone(at)) {
                 looked++;
-                history.groups.values().forEach(group -> checkUnderWay(group, at));
+                history.groups.values().forEach(group -> checkUnderWay(group, delivery));
             }
         }
     }
@@ -152,7 +152,8 @@ final class GroupStandstill {
         return answer == null ? GroupHistory.NEVER : answer.micros();
     }
 
-    private void checkUnderWay(List<Message> group, long at) {
+    private void checkUnderWay(List<Message> group, Delivery claim) {
+        long at = claim.claimed();
         Message left = null;
         int taken = 0;
         for (Message message : group) {
@@ -161,7 +162,7 @@ final class GroupStandstill {
             }
             taken += history.mayHavePlace(message, at) ? 1 : 0;
             Act since = message.isRepeated() ? null : message.waits(at);
-            if (left == null && since != null && since.due <= at && isLeft(message, at)) {
+            if (left == null && since != null && since.isDue(claim) && isLeft(message, at)) {
                 left = message;
             }
         }

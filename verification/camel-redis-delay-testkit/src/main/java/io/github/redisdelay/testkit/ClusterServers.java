@@ -37,6 +37,9 @@ public final class ClusterServers implements AutoCloseable {
     /** The port at which the nodes talk to one another is so much above the other one. */
     private static final int USUAL_BUS_PORT = 10_000;
 
+    /** So many more ports are tried for a bus. */
+    private static final int BUS_PORTS = 20;
+
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration POLL = Duration.ofMillis(50);
 
@@ -371,9 +374,21 @@ public final class ClusterServers implements AutoCloseable {
                 if (!String.valueOf(e.getMessage()).contains("Bad directive")) {
                     throw e;
                 }
-                // Redis 6.2 has no such setting.
-                RedisServer server = server(program, lines);
-                return new Node(server, server.port() + USUAL_BUS_PORT);
+                return withUsualBusPort(program, lines);
+            }
+        }
+
+        /** Redis 6.2 has no such setting. Then the bus has a port of those that clients are given: where one has it, the next try. */
+        private static Node withUsualBusPort(Path program, List<String> lines) {
+            for (int left = BUS_PORTS; ; left--) {
+                try {
+                    RedisServer server = server(program, lines);
+                    return new Node(server, server.port() + USUAL_BUS_PORT);
+                } catch (RuntimeException e) {
+                    if (left == 0 || !String.valueOf(e.getMessage()).contains("(cluster), aborting")) {
+                        throw e;
+                    }
+                }
             }
         }
 
