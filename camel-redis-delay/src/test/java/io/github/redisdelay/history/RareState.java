@@ -7,6 +7,7 @@ import static io.github.redisdelay.history.RareState.Where.CONSUMERS_KILLED;
 import static io.github.redisdelay.history.RareState.Where.CORE_HEALED;
 import static io.github.redisdelay.history.RareState.Where.EVERYTHING_FAILS;
 import static io.github.redisdelay.history.RareState.Where.GROUPS_DAMAGED;
+import static io.github.redisdelay.history.RareState.Where.GROUPS_LOST;
 import static io.github.redisdelay.history.RareState.Where.HOSTILE_NETWORK;
 import static io.github.redisdelay.history.RareState.Where.IDS_LOST;
 import static io.github.redisdelay.history.RareState.Where.OPERATIONS;
@@ -67,10 +68,15 @@ public enum RareState {
     RATE_HELD_BACK("a claim gave fewer messages than were due, by the rate", OPERATIONS),
     LETTER_UNDER_LEASE("a dead letter was moved back by the delivery that had its lease", OPERATIONS),
     RUN_BY_OTHER_RULE("a run ended after its schedule had got another rule", OPERATIONS, CHANGED_RUNS),
-    BODY_LOST_UNDER_LEASE("the body of a leased message was lost", BODIES_LOST),
+    BODY_LOST_UNDER_LEASE("the body of a leased message was lost", BODIES_LOST, GROUPS_LOST),
     ID_LOST_UNDER_LEASE("the id of a leased message was lost from its set", IDS_LOST),
     RECORD_LOST_UNDER_LEASE("the record of a leased message was lost", IDS_LOST),
-    PARKED_LOST("a parked message was lost from its set", GROUPS_DAMAGED);
+    LEASE_LOST_BEFORE_PARKED(
+            "the id of a leased message was lost from its set while others of its group were parked", GROUPS_LOST),
+    PARKED_LOST("a parked message was lost from its set", GROUPS_LOST, GROUPS_DAMAGED),
+    PARKED_BODY_LOST("the body of a parked message was lost", GROUPS_LOST),
+    PLACES_LOST_UNDER_LEASE(
+            "the index of groups was lost while one message of a group was leased and others were parked", GROUPS_LOST);
 
     /** The random tests. */
     public enum Where {
@@ -88,6 +94,8 @@ public enum RareState {
         BODIES_LOST,
         /** {@code QueueModelIT}, where ids, records and sessions get lost. */
         IDS_LOST,
+        /** {@code QueueModelIT}, where all that groups have gets lost. */
+        GROUPS_LOST,
         /** {@code LostAnswerIT}. */
         HOSTILE_NETWORK,
         /** {@code SchedulesIT}, with changes of schedules that run. */

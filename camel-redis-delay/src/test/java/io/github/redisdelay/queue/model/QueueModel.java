@@ -5,7 +5,6 @@ import static io.github.redisdelay.queue.model.QueueSnapshot.latin;
 
 import io.github.redisdelay.history.RareState;
 import io.github.redisdelay.history.RareStates;
-import io.github.redisdelay.queue.ClaimId;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
@@ -1611,11 +1610,6 @@ public final class QueueModel {
         List<String> ids = inOrder(set, time);
         ids.removeIf(id -> time.apply(set.get(id)) > limit);
         return ids;
-    }
-
-    /** Tells whether a message is leased by this claim. */
-    public boolean isLeased(String id, ClaimId claim) {
-        return leased.containsKey(id) && holds(id, claim.bytes());
     }
 
     /** Tells if the state record has this claim id: the scripts ask for no more, as the lease may have got lost. */

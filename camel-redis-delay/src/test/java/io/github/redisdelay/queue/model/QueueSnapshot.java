@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
@@ -35,6 +37,9 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
 
     /** The keys of a queue; the dead letters have the same ones behind {@code dead:}. */
     private static final List<String> PARTS = parts();
+
+    /** Of a message with a group the time is negative, and the length of the group is before its body. */
+    private static final Pattern GROUPED = Pattern.compile("scheduled -\\d+ due \\d+ body (.)", Pattern.DOTALL);
 
     private static final String READ = load("snapshot.lua");
     private static final String SHIFT = load("shift.lua");
@@ -201,6 +206,27 @@ public record QueueSnapshot(Map<String, Map<String, String>> keys) {
 
     public Map<String, String> messages() {
         return keys.get("messages");
+    }
+
+    /** The ids in a part, sorted. */
+    public List<String> ids(String part) {
+        return List.copyOf(keys.get(part).keySet());
+    }
+
+    /** Tells whether a message is leased by this claim. @param queue empty, or that of the dead letters */
+    public boolean isLeased(String queue, String id, ClaimId claim) {
+        String hex = HexFormat.of().formatHex(claim.bytes());
+        return keys.get(queue + "leased").containsKey(id)
+                && keys.get(queue + "state").getOrDefault(id, "").contains(" claim " + hex + " ");
+    }
+
+    /** The group of a message; empty if it has none. */
+    public String groupOf(String id) {
+        Matcher message = GROUPED.matcher(messages().getOrDefault(id, ""));
+        int from = message.lookingAt() ? message.end() : 0;
+        return from == 0
+                ? ""
+                : messages().get(id).substring(from, from + message.group(1).charAt(0));
     }
 
     /** All ids that wait, whatever their priority. */

@@ -13,6 +13,7 @@ import io.github.redisdelay.queue.MessageGroup;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.QueueLimits.Rate;
 import io.github.redisdelay.queue.Schedule;
@@ -53,6 +54,14 @@ public final class RandomHistory {
     private static final byte[] NOTHING = {};
     /** How many consumers of a queue each client has. */
     private static final int CONSUMERS = 3;
+    /** The groups of messages, and one more that may be paused. */
+    private static final int GROUPS = 3;
+    /** How many claims more than there are messages it may take until all are given: one finds that some are due never. */
+    private static final int CLAIMS_BESIDES = 2;
+    /** So many more if claims have to mend groups: each looks at any one, and at the first that has parked messages. */
+    private static final int CLAIMS_TO_MEND = 40;
+    /** More than all delays, but for the longest one that can be said. */
+    private static final long LONG = 200_000 * MINUTE;
 
     public final Random random;
     public final SimulatedNetwork network;
@@ -71,11 +80,35 @@ public final class RandomHistory {
 
     /** Messages may have a group. */
     private final boolean grouped;
+    /** Messages without a group may have a priority. */
+    private final boolean prioritized;
+    /** Takes things away. */
+    private final DamagedGroups damaged;
+
+    private final Swarm<DamagedGroups.Damage> damages;
+    private boolean checked;
+
+    /** What is done, and how often. */
+    private final Swarm<Operation> operations;
+
+    private final Swarm<Loss> losses;
 
     private int bodies;
 
-    /** A request and the body that it was to store; null if it was another operation. */
-    public record Request(Submission<?> submission, String body) {}
+    /**
+     * A request.
+     *
+     * @param client who asks, by number
+     * @param body that it was to store; null if it was another operation
+     */
+    public record Request(int client, Submission<?> submission, String body) {}
+
+    /** Whether messages have groups, and queues limits. */
+    public enum Groups {
+        NEVER,
+        SOMETIMES,
+        ALWAYS
+    }
 
     private static final class Consumer {
         final ClaimCalls claims;
@@ -110,13 +143,7 @@ public final class RandomHistory {
 
     /** @param reached is told of rare states */
     public RandomHistory(
-            RedissonClient redisson,
-            String queue,
-            long seed,
-            int clients,
-            int ids,
-            boolean groups,
-            RareStates reached) {
+            RedissonClient redisson, String queue, long seed, int clients, int ids, Groups groups, RareStates reached) {
         this.random = new Random(seed);
         this.network = new SimulatedNetwork(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue), reached);
         for (int i = 0; i < clients; i++) {
@@ -132,12 +159,20 @@ public final class RandomHistory {
         }
         // Times in minutes from now, so that nothing depends on how long the test takes.
         this.past = System.currentTimeMillis() * 1000 - 100_000 * MINUTE;
-        this.plain = random.nextBoolean();
-        this.grouped = groups && !plain && random.nextInt(4) != 0;
-        boolean limited = groups && !plain && random.nextInt(4) != 0;
+        this.operations =
+                Swarm.some(random, Operation.class, 6, operation -> 2 * operation.usual * random.nextDouble());
+        this.losses = Swarm.some(random, Loss.class, loss -> random.nextDouble());
+        this.plain = groups != Groups.ALWAYS && random.nextBoolean();
+        this.grouped = groups == Groups.ALWAYS || groups == Groups.SOMETIMES && !plain && random.nextInt(4) != 0;
+        this.prioritized = groups != Groups.ALWAYS;
+        boolean limited = groups != Groups.NEVER && !plain && random.nextInt(4) != 0;
+        int places = groups == Groups.ALWAYS ? 1 + random.nextInt(2) : grouped ? random.nextInt(4) : 1;
+        this.damaged =
+                new DamagedGroups(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue), places, reached);
+        this.damages = Swarm.some(random, DamagedGroups.Damage.class, damage -> random.nextDouble());
         if (grouped || limited) {
             QueueLimits limit = new QueueLimits(
-                    grouped ? random.nextInt(4) : 1,
+                    places,
                     !grouped || random.nextBoolean(),
                     limited && random.nextBoolean() ? rate() : null,
                     limited && grouped && random.nextBoolean() ? rate() : null,
@@ -182,34 +217,47 @@ public final class RandomHistory {
         return list.get(random.nextInt(list.size()));
     }
 
+    /** What a user may do, and how often of 29 times, if all are as usual. */
+    private enum Operation {
+        SCHEDULE(5),
+        CANCEL(1),
+        RESCHEDULE(1),
+        PROMOTE(1),
+        CLAIM(5),
+        LOOK(1),
+        REDRIVE(2),
+        ACT_ON_DEAD_LETTERS(3),
+        PAUSE(1),
+        RARE(1),
+        SETTLE_BATCH(2),
+        END_AND_COME_AGAIN(2),
+        SETTLE(4);
+
+        final int usual;
+
+        Operation(int usual) {
+            this.usual = usual;
+        }
+    }
+
     /** Does one thing that a user may do. */
     public void doSomething() {
         Client client = any(clients);
-        switch (random.nextInt(30)) {
-            case 0, 1, 2, 3, 4, 5 -> schedule(client);
-            case 6 -> sent(client.queue.cancel(id()), null);
-            case 7 -> sent(client.queue.reschedule(id(), due()), null);
-            case 8 -> sent(client.queue.promote(id()), null);
-            case 9, 10, 11, 12, 13, 14 -> claim(client);
-            case 15 -> look(client);
-            case 16, 17 -> sent(client.queue.redrive(deadLetter(), null), null);
-            case 18 -> redriveHeld(client);
-            case 19 -> actOnDeadLetters(client);
-            case 20 -> {
-                if (grouped && random.nextInt(4) != 0) {
-                    pauseGroup(client);
-                    break;
-                }
-                sent(
-                        special(4)
-                                ? client.queue.admin().pause()
-                                : client.queue.admin().resume(),
-                        null);
-            }
-            case 21 -> rare(client);
-            case 22, 23 -> settleBatch(client);
-            case 24, 25 -> endAndComeAgain(client);
-            default -> {
+        boolean begins = random.nextInt(6) == 0; // without these there is nothing to do for others
+        switch (begins ? any(List.of(Operation.SCHEDULE, Operation.CLAIM)) : operations.any(Operation.SETTLE)) {
+            case SCHEDULE -> schedule(client);
+            case CANCEL -> sent(client, client.queue.cancel(id()), null);
+            case RESCHEDULE -> sent(client, client.queue.reschedule(id(), due()), null);
+            case PROMOTE -> sent(client, client.queue.promote(id()), null);
+            case CLAIM -> claim(client);
+            case LOOK -> look(client);
+            case REDRIVE -> sent(client, client.queue.redrive(deadLetter(), null), null);
+            case ACT_ON_DEAD_LETTERS -> actOnDeadLetters(client);
+            case PAUSE -> pause(client);
+            case RARE -> rare(client);
+            case SETTLE_BATCH -> settleBatch(client);
+            case END_AND_COME_AGAIN -> endAndComeAgain(client);
+            case SETTLE -> {
                 if (!deliveries.isEmpty()) {
                     settle(client, held(deliveries));
                 }
@@ -217,30 +265,41 @@ public final class RandomHistory {
         }
     }
 
+    private void pause(Client client) {
+        if (grouped && random.nextInt(4) != 0) {
+            pauseGroup(client);
+            return;
+        }
+        QueueAdmin admin = client.queue.admin();
+        sent(client, special(4) ? admin.pause() : admin.resume(), null);
+    }
+
     private void pauseGroup(Client client) {
-        MessageGroup group = client.queue.group("g" + random.nextInt(3));
-        sent(random.nextInt(3) == 0 ? group.resume() : group.pause(due()), null);
+        MessageGroup group = client.queue.group("g" + random.nextInt(GROUPS));
+        sent(client, random.nextInt(3) == 0 ? group.resume() : group.pause(due()), null);
     }
 
     /** Moves a dead letter back whose delivery somebody holds, or held. */
     private void redriveHeld(Client client) {
         if (!deadDeliveries.isEmpty()) {
             ClaimedDelivery delivery = held(deadDeliveries);
-            sent(client.queue.redrive(delivery.id(), delivery.claimId()), null);
+            sent(client, client.queue.redrive(delivery.id(), delivery.claimId()), null);
         }
     }
 
     private void actOnDeadLetters(Client client) {
-        switch (random.nextInt(8)) {
-            case 0 -> sent(client.dead.cancel(deadLetter()), null);
-            case 1 -> sent(client.dead.reschedule(deadLetter(), due()), null);
+        switch (random.nextInt(12)) {
+            case 0 -> sent(client, client.dead.cancel(deadLetter()), null);
+            case 1 -> sent(client, client.dead.reschedule(deadLetter(), due()), null);
             case 2 ->
                 sent(
+                        client,
                         random.nextInt(4) == 0
                                 ? client.dead.admin().pause()
                                 : client.dead.admin().resume(),
                         null);
-            case 3, 4, 5 -> claimDead(client);
+            case 3, 4, 5, 6 -> claimDead(client);
+            case 7, 8, 9 -> redriveHeld(client);
             default -> settleDead(client);
         }
     }
@@ -327,20 +386,108 @@ public final class RandomHistory {
         network.loseBody(leasedOrAny());
     }
 
+    /**
+     * Something is lost of the groups, mostly while a message of one is leased and others are parked; from now on no model is
+     * asked.
+     */
+    public void damage() {
+        for (int i = 0; i < 20 && !DamagedGroups.isOneLeasedBeforeOthers(network.held()); i++) {
+            Client client = any(clients);
+            schedule(client);
+            claim(client);
+            network.deliverAll();
+        }
+        network.damage(damaged, damages.any(DamagedGroups.Damage.PARKED_ID), random);
+    }
+
+    /** Repairs what was lost of the groups, unless all of it heals by itself. */
+    public void checkDamage() {
+        checked = !damaged.heals() || random.nextBoolean();
+        if (checked) {
+            calls.add(clients.get(0).queue.admin().check());
+            calls.add(clients.get(0).dead.admin().check());
+            network.deliverAll();
+            network.repaired();
+        }
+    }
+
+    private enum Loss {
+        RECORD,
+        DEAD_ID,
+        SESSION,
+        ID
+    }
+
     /** An id is lost from the sets, or a state record, or a session is forgotten. */
     public void loseSomething() {
-        switch (random.nextInt(5)) {
-            case 0 -> network.loseRecord(leasedOrAny());
-            case 1 -> network.loseId(deadLetter(), true);
-            case 2 -> network.forgetSession(random);
-            default -> network.loseId(leasedOrAny(), false);
+        switch (losses.any(Loss.ID)) {
+            case RECORD -> network.loseRecord(leasedOrAny());
+            case DEAD_ID -> network.loseId(deadLetter(), true);
+            case SESSION -> network.forgetSession(random);
+            case ID -> network.loseId(leasedOrAny(), false);
         }
     }
 
     /** Half of the time an id that is leased, if there is one. */
     private String leasedOrAny() {
-        List<String> leased = network.model.browse(true, false);
+        List<String> leased = network.held().ids("leased");
         return leased.isEmpty() || random.nextBoolean() ? id() : any(leased);
+    }
+
+    /**
+     * The first client goes on alone, the others do nothing any more: within as many claims as there are messages it is given each
+     * of them, and then each dead letter.
+     */
+    public void drain() {
+        Client client = clients.get(0);
+        calls.add(client.queue.admin().resume().result());
+        calls.add(client.dead.admin().resume().result());
+        for (int group = 0; grouped && group < GROUPS; group++) {
+            calls.add(client.queue.group("g" + group).resume().result());
+        }
+        network.deliverAll();
+        network.shift(LONG); // no lease lasts
+        List<DamagedGroups.Given> given = drain(client, client.queue, client.consumers.get(0), "");
+        drain(client, client.dead, client.deadConsumers.get(0), "dead:");
+        if (checked && damaged.hasOrder()) {
+            damaged.assertOrder(given);
+        }
+    }
+
+    /** Returns what was given, in that order. */
+    private List<DamagedGroups.Given> drain(Client client, RedisDelayQueue queue, Consumer consumer, String part) {
+        List<DamagedGroups.Given> all = new ArrayList<>();
+        long passed = 0;
+        int most = network.held().ids(part + "messages").size()
+                + (checked || damaged.isNot() ? CLAIMS_BESIDES : CLAIMS_TO_MEND);
+        for (int claims = 0; !network.held().ids(part + "messages").isEmpty(); claims++) {
+            assertThat(claims)
+                    .as(() -> "claims until all is given; left: "
+                            + network.held().ids(part + "messages") + " after " + damaged)
+                    .isLessThan(most);
+            List<ClaimedDelivery> given = new ArrayList<>();
+            network.maxClaimBytes = ClaimRequest.MAX_BYTES;
+            claim(client, queue, consumer, given, 10, 10, ClaimRequest.NO_BATCH);
+            network.deliverAll();
+            for (ClaimedDelivery delivery : given) {
+                // The runs of a schedule have no end.
+                calls.add(
+                        delivery.isRun()
+                                ? queue.cancel(delivery.id()).result()
+                                : queue.partitions()
+                                        .get(0)
+                                        .settle(delivery, Settlement.ACKNOWLEDGE)
+                                        .result());
+            }
+            network.deliverAll();
+            for (ClaimedDelivery delivery : given) {
+                all.add(new DamagedGroups.Given(delivery, passed));
+            }
+            long micros = given.isEmpty() ? DueTime.MAX_MICROS : 60 * MINUTE;
+            passed += micros;
+            network.shift(micros);
+        }
+        return all;
     }
 
     /** Finds what was lost. */
@@ -355,8 +502,8 @@ public final class RandomHistory {
 
     /** The id of a dead letter that there is, if possible. */
     private String deadLetter() {
-        List<String> ids = new ArrayList<>(network.model.dead.browse(false, false));
-        ids.addAll(network.model.dead.browse(true, false));
+        List<String> ids = new ArrayList<>(network.held().ids("dead:delayed"));
+        ids.addAll(network.held().ids("dead:leased"));
         ids.sort(null);
         return ids.isEmpty() || random.nextInt(8) == 0 ? id() + (random.nextBoolean() ? "@1" : "") : any(ids);
     }
@@ -377,8 +524,8 @@ public final class RandomHistory {
         return ids;
     }
 
-    private void sent(Submission<?> submission, String body) {
-        requests.add(new Request(submission, body));
+    private void sent(Client client, Submission<?> submission, String body) {
+        requests.add(new Request(clients.indexOf(client), submission, body));
     }
 
     private void schedule(Client client) {
@@ -400,13 +547,19 @@ public final class RandomHistory {
         String body = "b" + bodies++ + "x".repeat(random.nextInt(30));
         String group = grouped && random.nextInt(4) != 0 ? "g" + random.nextInt(2) : null;
         sent(
+                client,
                 client.queue.schedule(ScheduleRequest.of(id, body.getBytes(StandardCharsets.ISO_8859_1), due())
                         .withOnDuplicate(any(List.of(DuplicatePolicy.values())))
                         .superseding(supersedes)
-                        .withPriority(group == null && special(2) ? any(List.of(1, 5, 9)) : 0)
+                        .withPriority(group == null ? priority() : 0)
                         .withGroup(group)
                         .withMaximumQueueLength(special(3) ? 1 + random.nextInt(4) : 0)),
                 group == null ? body : group + body);
+    }
+
+    /** None where {@code config} gets lost: an id that is scheduled again meanwhile stays in the set of its old priority, too. */
+    private int priority() {
+        return prioritized && special(2) ? any(List.of(1, 5, 9)) : 0;
     }
 
     private void claim(Client client) {
@@ -428,14 +581,32 @@ public final class RandomHistory {
         }
         int messages = 1 + random.nextInt(5);
         boolean batch = random.nextBoolean();
+        claim(
+                client,
+                queue,
+                consumer,
+                given,
+                messages,
+                random.nextInt(messages + 1),
+                batch ? any(List.of(0L, 5 * MINUTE, 15 * MINUTE, 1_000_000 * MINUTE)) : ClaimRequest.NO_BATCH);
+    }
+
+    private void claim(
+            Client client,
+            RedisDelayQueue queue,
+            Consumer consumer,
+            List<ClaimedDelivery> given,
+            int messages,
+            int expired,
+            long batchMicros) {
         ClaimRequest request = new ClaimRequest(
                 client.consumer.nextClaimId(random),
                 1 + delay(),
                 messages,
-                random.nextInt(messages + 1),
+                expired,
                 random.nextBoolean(),
                 any(List.of(1_000L, 12_000L, 3_000_000L, 30_000_000L, 60 * MINUTE)),
-                batch ? any(List.of(0L, 5 * MINUTE, 15 * MINUTE, 1_000_000 * MINUTE)) : ClaimRequest.NO_BATCH);
+                batchMicros);
         consumer.claim = consumer.claims.claim(request, new CompletableFuture<>());
         consumer.claim.thenAccept(reply -> {
             for (ClaimReply.ClaimedMessage message : reply.messages()) {
@@ -463,9 +634,9 @@ public final class RandomHistory {
     }
 
     private List<ClaimedDelivery> leased(List<ClaimedDelivery> list) {
-        QueueModel model = list == deadDeliveries ? network.model.dead : network.model;
+        String queue = list == deadDeliveries ? "dead:" : "";
         return list.stream()
-                .filter(delivery -> model.isLeased(delivery.id(), delivery.claimId()))
+                .filter(delivery -> network.held().isLeased(queue, delivery.id(), delivery.claimId()))
                 .toList();
     }
 
@@ -479,10 +650,10 @@ public final class RandomHistory {
                 leased.stream().filter(ClaimedDelivery::isRun).findFirst().orElseGet(() -> any(leased));
         if (delivery.isRun()) {
             declare(client, delivery.id());
-            sent(client.queue.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE), null);
+            sent(client, client.queue.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE), null);
         } else {
             Settlement remembered = new Settlement.Acknowledge(micros(10 * MINUTE + delay()));
-            sent(client.queue.partitions().get(0).settle(delivery, remembered), null);
+            sent(client, client.queue.partitions().get(0).settle(delivery, remembered), null);
             schedule(client, delivery.id(), null);
         }
     }
@@ -508,8 +679,9 @@ public final class RandomHistory {
         boolean inGroup = grouped && random.nextBoolean();
         byte[] body = ("r" + random.nextInt(2)).getBytes(StandardCharsets.ISO_8859_1);
         sent(
+                client,
                 client.queue.schedule(ScheduleRequest.of(id, body, first)
-                        .withPriority(!inGroup && special(2) ? any(List.of(1, 5, 9)) : 0)
+                        .withPriority(inGroup ? 0 : priority())
                         .withGroup(inGroup ? "g" + random.nextInt(2) : null)
                         .withMaximumQueueLength(special(3) ? 1 + random.nextInt(4) : 0)
                         .recurring(
@@ -532,7 +704,10 @@ public final class RandomHistory {
                         if (random.nextInt(4) == 0) {
                             settle(client, delivery);
                         } else {
-                            sent(client.queue.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE), null);
+                            sent(
+                                    client,
+                                    client.queue.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE),
+                                    null);
                         }
                     });
         }
@@ -547,10 +722,11 @@ public final class RandomHistory {
                     Settlement.ACKNOWLEDGE,
                     new Settlement.DeadLetter(failure(), micros(remember()))));
             Settlement pausing = new Settlement.PauseGroup(end, micros(delay()));
-            sent(client.queue.partitions().get(0).settle(delivery, pausing), null);
+            sent(client, client.queue.partitions().get(0).settle(delivery, pausing), null);
             return;
         }
         sent(
+                client,
                 switch (random.nextInt(8)) {
                     case 0 ->
                         client.queue
@@ -583,6 +759,7 @@ public final class RandomHistory {
         }
         ClaimedDelivery delivery = held(deadDeliveries);
         sent(
+                client,
                 switch (random.nextInt(4)) {
                     case 0 -> client.dead.partitions().get(0).settle(delivery, Settlement.ACKNOWLEDGE);
                     case 1 ->

@@ -41,10 +41,13 @@ import org.redisson.client.codec.ByteArrayCodec;
  *
  * <p>Each execution is compared with the {@link QueueModel}: the answer, and then everything that the queue holds.
  */
-public final class SimulatedNetwork implements ScriptExecutor {
+public final class SimulatedNetwork {
 
     /** One sending of a call. */
     public static final class Packet {
+        /** The number of the client that sends it. */
+        final int sender;
+
         public final LuaScript script;
         public final List<Object> keys;
         public final Object[] arguments;
@@ -55,11 +58,17 @@ public final class SimulatedNetwork implements ScriptExecutor {
         public Object reply;
         public Throwable error;
 
-        public Packet(LuaScript script, List<Object> keys, Object[] arguments, CompletableFuture<Object> answer) {
+        Packet(int sender, LuaScript script, List<Object> keys, Object[] arguments, CompletableFuture<Object> answer) {
+            this.sender = sender;
             this.script = script;
             this.keys = keys;
             this.arguments = arguments.clone();
             this.answer = answer;
+        }
+
+        /** The same once more, and nobody waits for the answer. */
+        public Packet copy() {
+            return new Packet(sender, script, keys, arguments, null);
         }
     }
 
@@ -85,6 +94,12 @@ public final class SimulatedNetwork implements ScriptExecutor {
     private boolean bodiesMissing;
     private boolean idsMissing;
     public int executions;
+    /** Judges in place of the model, once something was lost that it does not know; else null. */
+    private DamagedGroups damaged;
+
+    private int clients;
+    /** The only client whose calls arrive; -1 if all may. */
+    private int core = -1;
 
     /** @param reached is told of rare states */
     public SimulatedNetwork(RedissonClient redisson, QueueKeys keys, RareStates reached) {
@@ -102,7 +117,30 @@ public final class SimulatedNetwork implements ScriptExecutor {
 
     /** A client on this network. */
     public DelayQueueClient client(RandomGenerator random) {
-        return ClientAccess.create(this, ClientOptions.DEFAULTS, timers, random, () -> 0, redisson);
+        int number = clients++;
+        return ClientAccess.create(
+                (script, keys, arguments, attempt) -> send(number, script, keys, arguments, attempt),
+                ClientOptions.DEFAULTS,
+                timers,
+                random,
+                () -> 0,
+                redisson);
+    }
+
+    /**
+     * The calls of one client arrive from now on, and are answered. None of the others ever is, and what they send does not arrive:
+     * they stay as broken as they are.
+     */
+    public void heal(int client, Random random) {
+        core = client;
+        for (Packet packet : List.copyOf(packets)) {
+            if (packet.sender != core) {
+                packets.remove(packet);
+                if (!packet.executed && random.nextBoolean()) {
+                    execute(packet);
+                }
+            }
+        }
     }
 
     /** From now on somebody hears it when a consumer of this client is called. */
@@ -112,13 +150,16 @@ public final class SimulatedNetwork implements ScriptExecutor {
         heard.add(channel);
     }
 
-    @Override
-    public CompletableFuture<Object> call(LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+    private CompletableFuture<Object> send(
+            int sender, LuaScript script, List<Object> keys, Object[] arguments, int attempt) {
+        if (core >= 0 && sender != core) {
+            return new CompletableFuture<>();
+        }
         if (script == LuaScript.REGISTER) {
             return redis.call(script, keys, arguments, attempt); // of no queue, and nothing depends on it
         }
         CompletableFuture<Object> answer = new CompletableFuture<>();
-        Packet packet = new Packet(script, keys, arguments, answer);
+        Packet packet = new Packet(sender, script, keys, arguments, answer);
         if (script == LuaScript.CLAIM) {
             packet.arguments[6] = Digits.of(maxClaimBytes);
         }
@@ -140,6 +181,10 @@ public final class SimulatedNetwork implements ScriptExecutor {
     /** Executes a sending on Redis and in the model. */
     public void execute(Packet packet) {
         executions++;
+        if (damaged != null) {
+            executeDamaged(packet);
+            return;
+        }
         boolean old = modelOf(packet).isOld(packet.script, packet.arguments);
         packet.executed = true;
         try {
@@ -173,6 +218,17 @@ public final class SimulatedNetwork implements ScriptExecutor {
         }
     }
 
+    private void executeDamaged(Packet packet) {
+        packet.executed = true;
+        packet.reply =
+                redis.call(packet.script, packet.keys, packet.arguments, 1).join();
+        QueueSnapshot before = last;
+        last = QueueSnapshot.read(redisson, keys);
+        if (packet.script == LuaScript.CLAIM && isToQueue(packet)) {
+            damaged.judge(ClaimReply.parse((List<?>) packet.reply), before, last);
+        }
+    }
+
     /** What the model answers; where Redis chooses at random, with the choice that Redis seems to have taken, else the first. */
     private String expected(Packet packet, long time, String answer) {
         QueueModel before = model;
@@ -197,9 +253,12 @@ public final class SimulatedNetwork implements ScriptExecutor {
 
     /** The model of the queue that a call is to, or of its dead letters. */
     private QueueModel modelOf(Packet packet) {
-        boolean toDead = packet.script != LuaScript.DEAD_LETTERS
-                && packet.keys.get(0).toString().startsWith(keys.dead().base());
-        return toDead ? model.dead : model;
+        return isToQueue(packet) ? model : model.dead;
+    }
+
+    private boolean isToQueue(Packet packet) {
+        return packet.script == LuaScript.DEAD_LETTERS
+                || !packet.keys.get(0).toString().startsWith(keys.dead().base());
     }
 
     /** The server's time at a call; at the last one before for those that do not tell it, which look at no near time. */
@@ -279,6 +338,10 @@ public final class SimulatedNetwork implements ScriptExecutor {
     /** Lets time pass by the server's clock. */
     public void shift(long micros) {
         QueueSnapshot.shift(redisson, keys, micros);
+        if (damaged != null) {
+            last = QueueSnapshot.read(redisson, keys);
+            return;
+        }
         model.shift(micros);
         compare("time has passed");
     }
@@ -326,8 +389,19 @@ public final class SimulatedNetwork implements ScriptExecutor {
         }
     }
 
-    /** Nothing is amiss any more. */
+    /** Something is lost of which no model knows how it is mended. */
+    void damage(DamagedGroups groups, DamagedGroups.Damage damage, Random random) {
+        damaged = groups;
+        damaged.lose(damage, last, random);
+        last = QueueSnapshot.read(redisson, keys);
+    }
+
+    /** Nothing is amiss any more, but for bodies. */
     public void repaired() {
+        if (damaged != null) {
+            last.assertOneStateAtATime(true);
+            return;
+        }
         idsMissing = false;
         compare("a loss");
     }

@@ -21,7 +21,7 @@ class ConsumersSimulationTest {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.github.redisdelay.test.simulation");
     private static final String SEED = "simulation.seed";
-    /** The rarest state is reached in one of 17 runs: with so many more all but one test of a hundred million reaches it. */
+    /** The rarest state is reached in one of 24 runs: with so many more all but one test of a million reaches it. */
     private static final int MORE = 300;
 
     @Test

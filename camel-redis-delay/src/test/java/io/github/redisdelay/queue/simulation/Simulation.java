@@ -57,6 +57,11 @@ final class Simulation {
     /** For how long a message may wait for others. */
     long batchNanos;
 
+    /** How often work fails, and how often the clock of a machine is wrong. */
+    private final double failing;
+
+    private final double wrongClocks;
+
     final List<SimulatedConsumer> nodes = new ArrayList<>();
     /** The consumer that was healed; null before. */
     private SimulatedConsumer core;
@@ -84,6 +89,8 @@ final class Simulation {
         this.groups = batches || random.nextBoolean() ? 0 : 1 + random.nextInt(random.nextBoolean() ? 3 : 30);
         queue.limit = 1 + random.nextInt(3);
         queue.strict = random.nextBoolean();
+        this.failing = random.nextInt(3) == 0 ? 0 : 0.15 * random.nextDouble();
+        this.wrongClocks = faults != Faults.CORE || random.nextInt(3) == 0 ? 0 : random.nextDouble();
     }
 
     void run() {
@@ -158,8 +165,7 @@ final class Simulation {
     }
 
     private void startNode() {
-        boolean wrong = faults == Faults.CORE && random.nextInt(4) == 0;
-        startNode(wrong ? SPEEDS[random.nextInt(SPEEDS.length)] : 1);
+        startNode(random.nextDouble() < wrongClocks ? SPEEDS[random.nextInt(SPEEDS.length)] : 1);
     }
 
     /** @param speed how fast its machine's clock runs */
@@ -186,7 +192,7 @@ final class Simulation {
     /** As {@link SimulatedConsumer} has it. */
     private long work(Delivery delivery, long slowest) {
         deliveries++;
-        boolean fails = random.nextInt(20) == 0
+        boolean fails = random.nextDouble() < failing
                 || (faults == Faults.CORE && delivery.id().endsWith("7"));
         long nanos = 1 + (long) (random.nextDouble() * (core == null ? slowest : 20_000_000));
         return fails ? -nanos : nanos;

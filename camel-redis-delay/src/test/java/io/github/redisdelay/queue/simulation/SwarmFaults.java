@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.queue.simulation;
 
-import java.util.EnumMap;
-import java.util.Map;
+import io.github.redisdelay.queue.model.Swarm;
 import java.util.Random;
-import java.util.function.ToDoubleFunction;
 
-/**
- * How often things go wrong between a consumer and Redis. The rates are drawn for each run, and some are 0: what a fault that is
- * always there would hide is found by runs without it.
- */
+/** How often things go wrong between a consumer and Redis: rates of a {@link Swarm}. */
 public final class SwarmFaults {
 
     /** The kinds of faults. */
@@ -35,36 +30,31 @@ public final class SwarmFaults {
     }
 
     /** Nothing goes wrong. */
-    public static final SwarmFaults NONE = new SwarmFaults(new Random(0), kind -> 0);
+    public static final SwarmFaults NONE = new SwarmFaults(Swarm.none(Kind.class));
 
-    private final Random random;
-    private final Map<Kind, Double> rates = new EnumMap<>(Kind.class);
+    private final Swarm<Kind> rates;
 
-    private SwarmFaults(Random random, ToDoubleFunction<Kind> rate) {
-        this.random = random;
-        for (Kind kind : Kind.values()) {
-            rates.put(kind, rate.applyAsDouble(kind));
-        }
+    private SwarmFaults(Swarm<Kind> rates) {
+        this.rates = rates;
     }
 
-    /** Of such rates that a consumer gets through within the bounds of the design; a third of them are 0. */
+    /** Of such rates that a consumer gets through within the bounds of the design. */
     static SwarmFaults usual(Random random) {
-        return new SwarmFaults(random, kind -> random.nextInt(3) == 0 ? 0 : 2 * kind.usual * random.nextDouble());
+        return new SwarmFaults(Swarm.around(random, Kind.class, kind -> kind.usual));
     }
 
-    /** Of any rates up to a half, most of them low; a third of them are 0. */
+    /** Of any rates up to a half, most of them low. */
     static SwarmFaults wild(Random random) {
-        return new SwarmFaults(random, kind -> random.nextInt(3) == 0 ? 0 : 0.5 * Math.pow(random.nextDouble(), 2));
+        return new SwarmFaults(Swarm.some(random, Kind.class, kind -> 0.5 * Math.pow(random.nextDouble(), 2)));
     }
 
     /** A third of all kinds always, the others never. */
     static SwarmFaults forEver(Random random) {
-        return new SwarmFaults(random, kind -> random.nextInt(3) == 0 ? 1 : 0);
+        return new SwarmFaults(Swarm.some(random, Kind.class, kind -> random.nextInt(2)));
     }
 
     boolean happens(Kind kind) {
-        double rate = rates.get(kind);
-        return rate > 0 && random.nextDouble() < rate;
+        return rates.happens(kind);
     }
 
     @Override
