@@ -2,6 +2,7 @@
 package io.github.redisdelay.faults;
 
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.redisdelay.history.History.Event;
 import io.github.redisdelay.history.History.What;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opentest4j.TestAbortedException;
 import org.redisson.api.RedissonClient;
 
 /**
@@ -146,10 +148,30 @@ class ClusterIT {
 
             @Override
             void round(Bench bench, int round) {
-                int partition = bench.slotOfPartition(round % PARTITIONS);
-                for (int slot :
-                        List.of(bench.slotOf(bench.names.get(0)), bench.slotOf(bench.names.get(3)), partition)) {
+                for (int slot : bench.threeSlots(round)) {
                     bench.moveSlot(slot, bench.after(bench.cluster.owner(slot), 1 + round % 2), 250);
+                    bench.awaitDeliveries();
+                }
+            }
+        },
+        /** So fast that no lease ends: nothing comes again because of it. */
+        SLOT_MOVED_BY_SERVERS("cluster: slots moved by the servers", 0) {
+            @Override
+            List<String> queues(ClusterServers cluster) {
+                assumeTrue(cluster.moveSlots(), "Redis from 8.4 on, or Valkey from 9 on");
+                return withPartitions(cluster.queues(2));
+            }
+
+            @Override
+            boolean isFault() {
+                return false;
+            }
+
+            @Override
+            void round(Bench bench, int round) {
+                for (int slot : bench.threeSlots(round)) {
+                    Node from = bench.cluster.owner(slot);
+                    bench.cluster.moveSlot(slot, from, bench.after(from, 1 + round % 2));
                     bench.awaitDeliveries();
                 }
             }
@@ -368,6 +390,11 @@ class ClusterIT {
                     .orElseThrow();
         }
 
+        /** Of two queues, and of a partition of the third. */
+        List<Integer> threeSlots(int round) {
+            return List.of(slotOf(names.get(0)), slotOf(names.get(3)), slotOfPartition(round % PARTITIONS));
+        }
+
         /** Kills a master; it comes back as a replica of the one that was its replica. */
         void replace(Node node) {
             Node replica = cluster.replicaOf(node);
@@ -480,7 +507,13 @@ class ClusterIT {
     private static void run(Fault fault) throws Exception {
         int rounds = Experiment.rounds();
         ClusterServers cluster = ClusterServers.start(3, fault.replicas, fault.config);
-        Site site = new Site(cluster, fault.queues(cluster), fault.options());
+        Site site;
+        try {
+            site = new Site(cluster, fault.queues(cluster), fault.options());
+        } catch (TestAbortedException e) {
+            cluster.close();
+            throw e;
+        }
         try (Experiment experiment = new Experiment(fault.name, site);
                 Bench bench = new Bench(experiment, site, fault.subscribedOn(cluster))) {
             long inFlight = 0;

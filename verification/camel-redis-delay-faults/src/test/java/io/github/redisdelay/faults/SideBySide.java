@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.opentest4j.TestAbortedException;
 
 /**
  * Runs experiments a few at a time, because they mostly wait; each has a server of its own. A test then asks for the
@@ -58,6 +59,9 @@ final class SideBySide<K> implements AutoCloseable {
         } catch (ExecutionException e) {
             if (e.getCause() instanceof AssertionError failed) {
                 throw failed;
+            }
+            if (e.getCause() instanceof TestAbortedException skipped) {
+                throw skipped;
             }
             throw e;
         }

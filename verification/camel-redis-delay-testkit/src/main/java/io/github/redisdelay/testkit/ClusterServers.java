@@ -41,7 +41,15 @@ public final class ClusterServers implements AutoCloseable {
     private static final int BUS_PORTS = 20;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** For a slot with millions of messages, on a busy machine. */
+    private static final Duration LONG_MOVE = Duration.ofMinutes(10);
+
     private static final Duration POLL = Duration.ofMillis(50);
+
+    /** Show the moves that the servers make by themselves. */
+    private static final String[] REDIS_MOVES = {"CLUSTER", "MIGRATION", "STATUS", "ALL"};
+
+    private static final String[] VALKEY_MOVES = {"CLUSTER", "GETSLOTMIGRATIONS"};
 
     private final List<Node> nodes = new ArrayList<>();
     private final Path program;
@@ -262,7 +270,11 @@ public final class ClusterServers implements AutoCloseable {
 
     /** Moves one key of an open slot. */
     public void moveKey(String key, Node from, Node to) {
-        String answer = from.line("MIGRATE " + to.server.host() + " " + to.server.port() + " " + key + " 0 10000");
+        String answer = from.ask(redis -> {
+            redis.timeout(PATIENCE);
+            return redis.call(
+                    "MIGRATE " + to.server.host() + " " + to.server.port() + " " + key + " 0 " + PATIENCE.toMillis());
+        });
         // It may have gone meanwhile.
         assertThat(answer).isIn("+OK", "+NOKEY");
     }
@@ -272,10 +284,12 @@ public final class ClusterServers implements AutoCloseable {
         // First the new owner, so that there is one at any time.
         to.done("CLUSTER SETSLOT " + slot + " NODE " + to.id());
         from.done("CLUSTER SETSLOT " + slot + " NODE " + to.id());
-        awaitThat(
-                "all know who has slot " + slot,
-                () -> nodes.stream().filter(Node::isRunning).allMatch(node -> node.clusterNodes().stream()
-                        .anyMatch(line -> line.id.equals(to.id()) && line.isLivingMaster() && line.has(slot))));
+        awaitThat("all know who has slot " + slot, () -> isOwner(to, slot));
+    }
+
+    private boolean isOwner(Node node, int slot) {
+        return nodes.stream().filter(Node::isRunning).allMatch(each -> each.clusterNodes().stream()
+                .anyMatch(line -> line.id.equals(node.id()) && line.isLivingMaster() && line.has(slot)));
     }
 
     /**
@@ -292,6 +306,28 @@ public final class ClusterServers implements AutoCloseable {
             between.run();
             keys = from.keys(slot);
         }
+    }
+
+    /** Tells whether the servers move a slot with all its keys by themselves: Redis from 8.4 on, Valkey from 9 on. */
+    public boolean moveSlots() {
+        Node node = alive();
+        return node.knows(REDIS_MOVES) || node.knows(VALKEY_MOVES);
+    }
+
+    /** Has the servers move a slot, and waits until all know its new owner. */
+    public void moveSlot(int slot, Node from, Node to) {
+        boolean redis = to.knows(REDIS_MOVES);
+        if (redis) {
+            String task = to.shown(("CLUSTER MIGRATION IMPORT " + slot + " " + slot).split(" "));
+            assertThat(task).as("id of the move").startsWith("\"");
+        } else {
+            from.done("CLUSTER MIGRATESLOTS SLOTSRANGE " + slot + " " + slot + " NODE " + to.id());
+        }
+        await("move of slot " + slot).atMost(LONG_MOVE).pollInterval(POLL).until(() -> {
+            String moves = to.shown(redis ? REDIS_MOVES : VALKEY_MOVES);
+            assertThat(moves).doesNotContain("\"failed\"", "\"canceled\"", "\"cancelled\"");
+            return isOwner(to, slot);
+        });
     }
 
     /** The number of commands that were sent elsewhere, or were to be repeated, because their slot was being moved. */
@@ -483,6 +519,14 @@ public final class ClusterServers implements AutoCloseable {
 
         private String line(String command) {
             return ask(redis -> redis.call(command));
+        }
+
+        private String shown(String... command) {
+            return ask(redis -> redis.shown(List.of(command)));
+        }
+
+        private boolean knows(String... command) {
+            return !shown(command).startsWith("(error)");
         }
 
         private void done(String command) {
