@@ -107,6 +107,7 @@ public final class RandomHistory {
     public enum Groups {
         NEVER,
         SOMETIMES,
+        /** And no model is asked. */
         ALWAYS
     }
 
@@ -170,6 +171,9 @@ public final class RandomHistory {
         this.damaged =
                 new DamagedGroups(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue), places, reached);
         this.damages = Swarm.some(random, DamagedGroups.Damage.class, damage -> random.nextDouble());
+        if (groups == Groups.ALWAYS) {
+            network.judgeBy(damaged);
+        }
         if (grouped || limited) {
             QueueLimits limit = new QueueLimits(
                     places,
@@ -386,10 +390,7 @@ public final class RandomHistory {
         network.loseBody(leasedOrAny());
     }
 
-    /**
-     * Something is lost of the groups, mostly while a message of one is leased and others are parked; from now on no model is
-     * asked.
-     */
+    /** Something is lost of the groups, mostly while a message of one is leased and others are parked. */
     public void damage() {
         for (int i = 0; i < 20 && !DamagedGroups.isOneLeasedBeforeOthers(network.held()); i++) {
             Client client = any(clients);
@@ -397,7 +398,7 @@ public final class RandomHistory {
             claim(client);
             network.deliverAll();
         }
-        network.damage(damaged, damages.any(DamagedGroups.Damage.PARKED_ID), random);
+        network.damage(damages.any(DamagedGroups.Damage.PARKED_ID), random);
     }
 
     /** Repairs what was lost of the groups, unless all of it heals by itself. */

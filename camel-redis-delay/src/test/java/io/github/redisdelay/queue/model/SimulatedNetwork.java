@@ -94,7 +94,7 @@ public final class SimulatedNetwork {
     private boolean bodiesMissing;
     private boolean idsMissing;
     public int executions;
-    /** Judges in place of the model, once something was lost that it does not know; else null. */
+    /** Judges in place of the model; else null. */
     private DamagedGroups damaged;
 
     private int clients;
@@ -389,9 +389,12 @@ public final class SimulatedNetwork {
         }
     }
 
-    /** Something is lost of which no model knows how it is mended. */
-    void damage(DamagedGroups groups, DamagedGroups.Damage damage, Random random) {
+    /** Things will be lost of which no model knows how they are mended: this one judges in its place. */
+    void judgeBy(DamagedGroups groups) {
         damaged = groups;
+    }
+
+    void damage(DamagedGroups.Damage damage, Random random) {
         damaged.lose(damage, last, random);
         last = QueueSnapshot.read(redisson, keys);
     }
