@@ -293,14 +293,15 @@ final class GroupHistory {
 
     /** A claim may be the repeat of one after the last claim of the same consumer, and is never one before its message was due. */
     long earliestClaim(Delivery delivery) {
-        long before = delivery.due;
+        long sent = Long.MIN_VALUE;
         for (Delivery other : claims.get(delivery.event.source())) {
             if (other.claimed >= delivery.claimed) {
                 break;
             }
-            before = Math.max(before, other.claimed);
+            sent = other.claimed;
         }
-        return delivery.claimed - before < HistoryChecker.REPEAT_MICROS ? delivery.claimed : before;
+        sent = sent == Long.MIN_VALUE ? delivery.due : sent;
+        return delivery.claimed - sent < HistoryChecker.REPEAT_MICROS ? delivery.claimed : Math.max(delivery.due, sent);
     }
 
     boolean isDisturbed(long at) {

@@ -143,7 +143,7 @@ public final class HistoryChecker {
 
     /**
      * A claim without an answer is repeated after this time, on a busy machine without any fault; and tells the time of the
-     * repeat.
+     * repeat. It was executed at some time between: a call may be under way for long before that.
      */
     static final long REPEAT_MICROS = 1_000_000;
 
@@ -388,8 +388,8 @@ public final class HistoryChecker {
             // Its claim may be the repeat of one that leased it before, after the last claim of the same consumer.
             Long before =
                     claimsOf.get(first.receipt().queue() + " " + first.source()).lower(first.claimed());
-            long begun = before == null ? from : Math.max(from, before);
-            long until = first.claimed() - begun < REPEAT_MICROS ? first.claimed() : begun + 1;
+            long sent = before == null ? from : before;
+            long until = first.claimed() - sent < REPEAT_MICROS ? first.claimed() : Math.max(from, sent) + 1;
             claims.get(first.receipt().queue())
                     .headMap(first.receipt().priority())
                     .forEach((priority, times) -> {

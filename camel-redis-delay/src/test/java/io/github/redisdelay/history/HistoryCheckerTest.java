@@ -869,10 +869,14 @@ class HistoryCheckerTest {
 
     /** One of priority 0 that c2 claimed at 60, and one of priority 5, due at 50, that c1 got more than a second later. */
     private void late(long claimedBefore) {
+        late(claimedBefore, 50);
+    }
+
+    private void late(long claimedBefore, long due) {
         confirmed();
-        other("n", 0, "c2", 60);
+        other("n", 0, "c2", due + 10);
         other("o", 9, "c1", claimedBefore);
-        given("live 5 q", 50, 1_000_080, "a", 1, "NONE", "m");
+        given("live 5 q", due, 1_000_080, "a", 1, "NONE", "m");
     }
 
     private void other(String id, int priority, String source, long claimed) {
@@ -888,6 +892,9 @@ class HistoryCheckerTest {
         assertThat(check().problems()).extracting(Problem::rule).doesNotContain(Rule.PRIORITY);
         events.clear();
         late(40);
+        assertThat(check().problems()).extracting(Problem::rule).doesNotContain(Rule.PRIORITY);
+        events.clear();
+        late(40, 500_000); // its call was under way for half of the time before it was executed
         assertThat(check().problems()).extracting(Problem::rule).doesNotContain(Rule.PRIORITY);
     }
 

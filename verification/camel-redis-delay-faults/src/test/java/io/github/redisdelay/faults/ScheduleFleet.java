@@ -181,9 +181,11 @@ final class ScheduleFleet implements AutoCloseable {
      */
     Verdict end(int tried) throws Exception {
         members.forEach(Member::stopDeclaring);
-        Member last = members.get(0);
-        for (String id : ids) {
-            last.queue.cancel(id).outcome().get(20, TimeUnit.SECONDS);
+        for (Member member : members) {
+            // By each client: a declaration of its own that is still under way comes before.
+            for (String id : ids) {
+                member.queue.cancel(id).outcome().get(20, TimeUnit.SECONDS);
+            }
         }
         experiment.awaitEmpty();
         await(name + ": answers").atMost(Duration.ofSeconds(20)).until(() -> open() == 0);
