@@ -170,7 +170,9 @@ public final class RandomHistory {
         int places = groups == Groups.ALWAYS ? 1 + random.nextInt(2) : grouped ? random.nextInt(4) : 1;
         this.damaged =
                 new DamagedGroups(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue), places, reached);
-        this.damages = Swarm.some(random, DamagedGroups.Damage.class, damage -> random.nextDouble());
+        boolean bodies = random.nextBoolean();
+        this.damages = Swarm.some(
+                random, DamagedGroups.Damage.class, damage -> damage.hides(bodies) ? 0 : random.nextDouble());
         if (groups == Groups.ALWAYS) {
             network.judgeBy(damaged);
         }
@@ -398,7 +400,7 @@ public final class RandomHistory {
             claim(client);
             network.deliverAll();
         }
-        network.damage(damages.any(DamagedGroups.Damage.PARKED_ID), random);
+        network.damage(damages.any(DamagedGroups.Damage.INDEX), random);
     }
 
     /** Repairs what was lost of the groups, unless all of it heals by itself. */
