@@ -17,11 +17,11 @@ public final class HeaderValues {
      * @throws IllegalArgumentException if it is there and null
      */
     public static Object of(Message message, String name) {
-        if (!message.hasHeaders()) {
-            return null;
-        }
         Object value = message.getHeader(name);
-        if (value == null && message.getHeaders().containsKey(name)) {
+        // Few headers are null: to find that none is costs less than to look for a name once more.
+        if (value == null
+                && message.getHeaders().containsValue(null)
+                && message.getHeaders().containsKey(name)) {
             throw new IllegalArgumentException(
                     "header '" + name + "' is null: give it a value, or remove it for the default");
         }

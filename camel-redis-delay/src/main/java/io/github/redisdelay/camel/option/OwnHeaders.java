@@ -58,7 +58,8 @@ public final class OwnHeaders {
             RedisDelayConstants.REDELIVERY_DELAYS,
             RedisDelayConstants.LIMIT);
 
-    private static final Set<String> USED_UP_IN_ANY_CASE = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    /** Those of {@link #USED_UP}. */
+    private static final Set<String> IN_ANY_CASE = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
 
     /** Headers that a route can set. */
     public static final List<String> REQUEST_HEADERS = Stream.concat(
@@ -82,7 +83,7 @@ public final class OwnHeaders {
         constants().forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
         Stream.of(HELD_DELIVERIES, PENDING_REQUEST, STEP_OPTIONS).forEach(name -> KNOWN_IN_ANY_CASE.put(name, name));
         KNOWN = Set.copyOf(KNOWN_IN_ANY_CASE.keySet());
-        USED_UP_IN_ANY_CASE.addAll(USED_UP);
+        IN_ANY_CASE.addAll(USED_UP);
     }
 
     /** Headers that the component sets. */
@@ -109,7 +110,8 @@ public final class OwnHeaders {
     /** Removes those of {@link #USED_UP} from a message, in any letter case. */
     public static void removeUsedUp(Message message) {
         try {
-            message.getHeaders().keySet().removeIf(USED_UP_IN_ANY_CASE::contains);
+            message.getHeaders().keySet().removeIf(name -> (KNOWN.contains(name) ? USED_UP : IN_ANY_CASE)
+                    .contains(name));
         } catch (ConcurrentModificationException e) {
             // Another thread of the user changes them. What is stored must not be sent again for that.
             USED_UP.forEach(message::removeHeader);
