@@ -155,6 +155,7 @@ class KilledRoutesIT {
             String uri = "redis-delay:" + QUEUE + "?partitions=" + setting.place().partitions;
             String consuming = Way.with(setting.way().consuming, setting.importCodec());
             String importing = Way.with(setting.way().importing, setting.importCodec());
+            awaitTaken(); // while nobody imports: later the routes may take all, and leave a slow one nothing
             killAgainAndAgain(() -> fleet.camel(servers.configuration(), uri, consuming, importing, ""), old);
             for (Member member : old) {
                 member.end();
@@ -178,9 +179,7 @@ class KilledRoutesIT {
         for (int i = 0; i < 2; i++) {
             camel.add(start.get());
         }
-        for (Member member : old) {
-            Fleet.until(() -> !member.texts(Line.TAKEN).isEmpty());
-        }
+        awaitTaken();
         for (int kill = 1; kill <= KILLS; kill++) {
             Member victim = alive().get(random.nextInt(2));
             camel.add(start.get());
@@ -197,6 +196,12 @@ class KilledRoutesIT {
         }
         for (Member member : alive()) {
             member.begun();
+        }
+    }
+
+    private void awaitTaken() throws Exception {
+        for (Member member : old) {
+            Fleet.until(() -> !member.texts(Line.TAKEN).isEmpty());
         }
     }
 
