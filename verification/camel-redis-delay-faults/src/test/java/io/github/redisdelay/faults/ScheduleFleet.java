@@ -217,7 +217,7 @@ final class ScheduleFleet implements AutoCloseable {
         return verdict;
     }
 
-    /** How many ends of deliveries have no answer yet, of clients that live. */
+    /** How many deliveries, and ends of deliveries, have no answer yet, of clients that live. */
     private long open() {
         List<Event> events = experiment.events();
         Set<String> answered = events.stream()
@@ -229,7 +229,8 @@ final class ScheduleFleet implements AutoCloseable {
                 .map(Event::id)
                 .collect(Collectors.toSet());
         return events.stream()
-                .filter(event -> event.what() == What.SETTLING && !dead.contains(event.source()))
+                .filter(event -> event.what() == What.DELIVERED || event.what() == What.SETTLING)
+                .filter(event -> !dead.contains(event.source()))
                 .filter(event -> !answered.contains(event.claim() + event.id()))
                 .count();
     }
