@@ -30,7 +30,7 @@ import org.redisson.client.codec.ByteArrayCodec;
  */
 final class DamagedGroups {
 
-    /** What gets lost. */
+    /** A loss. */
     enum Damage {
         PARKED_ID("parked", true),
         PARKED_BODY("messages", true),
@@ -88,12 +88,12 @@ final class DamagedGroups {
         this.reached = reached;
     }
 
-    /** Whether nothing was lost. */
+    /** True if nothing was lost. */
     boolean isNot() {
         return damages.isEmpty();
     }
 
-    /** Whether the queue goes on by itself after all that was lost. */
+    /** True if the queue goes on by itself after all that was lost. */
     boolean heals() {
         return damages.size() < 2 && damages.stream().allMatch(damage -> damage.heals);
     }
@@ -185,7 +185,7 @@ final class DamagedGroups {
         }
     }
 
-    /** What a claim gave, and what the queue held before and after it. */
+    /** Judges a claim by its reply, and by the contents of the queue before and after it. */
     void judge(ClaimReply reply, QueueSnapshot before, QueueSnapshot after) {
         for (ClaimReply.ClaimedMessage message : reply.messages()) {
             // One that waits in its place for a gate has its due time in its record only; another record may be lost.

@@ -68,6 +68,11 @@ public final class Main {
             throw new IllegalArgumentException("-Dbenchmark.contenders is about the experiments " + RateSteps.RATES
                     + " and " + Mixes.MIXES + ": add one to -Dbenchmark.only, or leave the contenders out");
         }
+        if (!System.getProperty("benchmark.before", "").isBlank()
+                && chosen.stream().map(Experiment::name).noneMatch(RateSteps.BEFORE::equals)) {
+            throw new IllegalArgumentException("-Dbenchmark.before is about the experiment " + RateSteps.BEFORE
+                    + ": add it to -Dbenchmark.only, or leave the checkout out");
+        }
         Map<String, String> others = OtherQueues.prepare(contenders);
         List<String> failed = new ArrayList<>();
         try (Environment environment = Environment.start(

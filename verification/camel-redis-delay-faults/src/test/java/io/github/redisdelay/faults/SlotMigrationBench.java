@@ -131,7 +131,7 @@ class SlotMigrationBench {
             long begin = System.nanoTime();
             run(CALM);
             table.append(row("not", begin, System.nanoTime(), System.nanoTime()));
-            for (int i = 0; cluster.moveSlots() && i < MOVES; i++) {
+            for (int i = 0; cluster.canMoveSlots() && i < MOVES; i++) {
                 table.append(move(cluster, "by the servers", cluster::moveSlot));
             }
             for (int i = 0; i < MOVES; i++) {

@@ -309,7 +309,7 @@ public final class ClusterServers implements AutoCloseable {
     }
 
     /** Tells whether the servers move a slot with all its keys by themselves: Redis from 8.4 on, Valkey from 9 on. */
-    public boolean moveSlots() {
+    public boolean canMoveSlots() {
         Node node = alive();
         return node.knows(REDIS_MOVES) || node.knows(VALKEY_MOVES);
     }

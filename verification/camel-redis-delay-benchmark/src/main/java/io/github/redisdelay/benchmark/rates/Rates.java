@@ -79,7 +79,7 @@ public final class Rates implements Experiment {
     }
 
     /**
-     * What is ours on this commit and on another one, by turns.
+     * Our subjects of {@code rates} on this commit and on another one, by turns.
      *
      * @param other the checkout of the other one, built; empty where it is not asked for
      */
