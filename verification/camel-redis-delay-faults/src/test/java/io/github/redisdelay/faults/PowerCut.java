@@ -33,6 +33,10 @@ final class PowerCut {
 
     private static final Path SOURCE = Path.of("src", "test", "c", "lose.c");
     private static final Path LOSE = Path.of("target", "lose").toAbsolutePath();
+    /** Writes its second argument into a new program in the folder of its first, and tells the name. */
+    private static final String WRITE_PROGRAM = "set -e; program=$(mktemp \"$1/powercutXXXXXX\"); "
+            + "printf %s \"$2\" > \"$program\"; chmod +x \"$program\"; echo \"$program\"";
+
     private static final Pattern VERSION = Pattern.compile("(Redis|Valkey) server v=(\\S+)");
 
     private PowerCut() {}
@@ -63,12 +67,13 @@ final class PowerCut {
      * @param settings of {@code lose.c}, such as {@code LOSE_TORN=1}
      */
     static Path program(Binary binary, String... settings) throws Exception {
-        Path script = Files.createTempFile(LOSE.getParent(), "powercut", ".sh");
-        Files.writeString(
-                script,
-                "#!/bin/sh\nexec env " + String.join(" ", settings) + " '" + LOSE + "' '" + binary.path()
-                        + "' \"$@\"\n");
-        assertThat(script.toFile().setExecutable(true)).isTrue();
+        String text = "#!/bin/sh\nexec env " + String.join(" ", settings) + " '" + LOSE + "' '" + binary.path()
+                + "' \"$@\"\n";
+        // Not written by this JVM: a child that it begins at that moment has the file open too, and a file that is open
+        // for writing cannot be executed.
+        Path script =
+                Path.of(run("sh", "-c", WRITE_PROGRAM, "sh", LOSE.getParent().toString(), text)
+                        .trim());
         script.toFile().deleteOnExit();
         return script;
     }
