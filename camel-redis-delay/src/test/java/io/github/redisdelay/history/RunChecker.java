@@ -62,6 +62,9 @@ public final class RunChecker {
     private final Map<String, Event> settled = new HashMap<>();
     private final Map<String, Event> failed = new HashMap<>();
     private final Map<String, Event> answers = new HashMap<>();
+    /** When each declaration was executed, in machine time. It may have been sent, and answered, far earlier and later. */
+    private final Map<String, Long> executed = new HashMap<>();
+
     private final Map<String, List<Delivery>> deliveries = new TreeMap<>();
     private final Map<String, List<Event>> changes = new HashMap<>();
     private final List<Problem> problems = new ArrayList<>();
@@ -132,7 +135,11 @@ public final class RunChecker {
                 case SETTLING -> settlings.put(event.claim() + event.id(), event);
                 case SETTLED -> settled.put(event.claim() + event.id(), event);
                 case FAILED -> failed.put(event.claim() + event.id(), event);
-                case DECLARED, MOVED -> answers.put(event.claim(), event);
+                case DECLARED -> {
+                    answers.put(event.claim(), event);
+                    executed.put(event.claim(), inMachineTime.get(i).claimed());
+                }
+                case MOVED -> answers.put(event.claim(), event);
                 case DECLARING, MOVING, CANCELLED ->
                     changes.computeIfAbsent(event.id(), id -> new ArrayList<>()).add(event);
                 default -> {
@@ -435,18 +442,30 @@ public final class RunChecker {
 
     /** Whether the same rule was stored again, and a time moved, for no reason. */
     private void checkPulledBack(List<Delivery> all, int index, Delivery first, List<Event> acts) {
+        Delivery delivery = all.get(index);
         boolean others = first == null
                 || acts.stream()
                         .anyMatch(act ->
                                 act.what() != What.DECLARING || !act.rule().equals(first.rule()));
-        boolean stepped = first != null
-                && clock.ahead(first.claimed, all.get(index).claimed)[0] < clock.ahead(first.claimed, first.claimed)[1];
+        if (others || isLost(0, delivery.claimed)) {
+            return;
+        }
         boolean pulled = acts.stream()
-                // Before the claim, it may have taken the place of another rule.
-                .anyMatch(act -> isReplacing(act) && (first == null || act.micros() >= first.claimed));
-        if (pulled && !others && !stepped && !isLost(0, all.get(index).claimed)) {
+                .filter(this::isReplacing)
+                // Whenever it was sent: before the first claim it may have replaced another rule, and after this one
+                // it moves a later run.
+                .filter(act ->
+                        executed.get(act.claim()) >= first.claimed && executed.get(act.claim()) <= delivery.claimed)
+                .anyMatch(act -> !isSteppedBack(first, act));
+        if (pulled) {
             problem(Rule.LOST, all, index, "was moved by a declaration of the same rule");
         }
+    }
+
+    /** Whether the server's clock was less far ahead when a declaration was executed than at a claim before. */
+    private boolean isSteppedBack(Delivery delivery, Event act) {
+        long aheadThen = delivery.event.claimed() - delivery.claimed;
+        return answers.get(act.claim()).claimed() - executed.get(act.claim()) < aheadThen;
     }
 
     private Event settling(Delivery delivery) {

@@ -33,6 +33,16 @@ class RunCheckerTest {
         event(at, "starter", What.DECLARED, "s", call, due, "", outcome);
     }
 
+    private void declaring(long at, String call) {
+        event(at, "starter", What.DECLARING, "s", call, 0, "", SECONDS);
+    }
+
+    /** @param executed by the server's clock */
+    private void declared(long executed, String call, String outcome, long due, long answered) {
+        events.add(new Event(
+                answered * TENTH, "starter", What.DECLARED, "s", call, due * TENTH, executed * TENTH, 0, "", outcome));
+    }
+
     /** Each second from 10 on. */
     private void declared() {
         declared(1, "first", SECONDS, "SCHEDULED", 10);
@@ -337,7 +347,7 @@ class RunCheckerTest {
         run(10, "a");
         event(21, "starter", What.DECLARING, "s", "second", 0, "", "every 5s");
         delivered(25, "c", "b", 20, "every 5s");
-        event(26, "starter", What.DECLARED, "s", "second", 72, "", "REPLACED");
+        declared(22, "second", "REPLACED", 72, 26);
         ended(27, "b", "ACKNOWLEDGE");
         delivered(72, "c", "c", 72, "every 5s");
         assertClean();
@@ -390,6 +400,85 @@ class RunCheckerTest {
         declared(15, "second", SECONDS, "REPLACED", 25);
         run(25, "b");
         assertCaught(Rule.LOST);
+    }
+
+    @Test
+    void should_catch_one_that_was_sent_before_the_run_was_claimed() {
+        declared();
+        declaring(9, "second");
+        run(10, "a");
+        declared(15, "second", "REPLACED", 25, 16);
+        run(25, "b");
+        assertCaught(Rule.LOST);
+    }
+
+    @Test
+    void should_catch_one_whose_answer_came_after_the_next_claim() {
+        declared();
+        run(10, "a");
+        declaring(13, "second");
+        declared(15, "second", "REPLACED", 25, 27);
+        run(25, "b");
+        assertCaught(Rule.LOST);
+    }
+
+    @Test
+    void should_catch_one_before_the_clock_steps_back() {
+        declared();
+        run(10, "a");
+        declaring(13, "second");
+        declared(15, "second", "REPLACED", 25, 16);
+        step(17, -6_000);
+        step(20, 6_000);
+        run(25, "b");
+        assertCaught(Rule.LOST);
+    }
+
+    @Test
+    void should_catch_one_after_the_clock_was_stepped_back_and_before_that_run() {
+        declared();
+        step(5, 6_000);
+        step(8, -6_000);
+        run(10, "a");
+        declaring(13, "second");
+        declared(15, "second", "REPLACED", 25, 16);
+        run(25, "b");
+        assertCaught(Rule.LOST);
+    }
+
+    /** It was sent while a run went on, and executed after the end of the next one. */
+    @Test
+    void should_accept_what_is_pulled_back_by_a_declaration_that_was_under_way_for_a_run() {
+        declared();
+        step(5, 6_000);
+        server(16, 6_016, "a", 10, 10);
+        ended(17, "a", "ACKNOWLEDGE");
+        server(20, 6_020, "b", 6_020, 6_020);
+        ended(22, "b", "ACKNOWLEDGE");
+        declaring(24, "pull");
+        server(31, 6_031, "c", 6_030, 6_030);
+        ended(32, "c", "ACKNOWLEDGE");
+        step(33, -6_000);
+        declared(35, "pull", "REPLACED", 43, 36);
+        assertClean();
+        server(43, 43, "d", 43, 43);
+        assertClean();
+    }
+
+    /** A step is written down before it is done: long before, if the machine stands still. */
+    @Test
+    void should_accept_what_is_pulled_back_after_a_step_that_came_late() {
+        declared();
+        step(5, 6_000);
+        server(16, 6_016, "a", 10, 10);
+        ended(17, "a", "ACKNOWLEDGE");
+        step(18, -6_000);
+        server(30, 6_030, "b", 6_020, 6_020);
+        ended(31, "b", "ACKNOWLEDGE");
+        declaring(32, "pull");
+        declared(33, "pull", "REPLACED", 42, 34);
+        server(42, 42, "c", 42, 42);
+        assertClean();
     }
 
     @Test

@@ -49,7 +49,7 @@ public final class ServerClock {
         return events.stream()
                 .map(event -> switch (event.what()) {
                     case SCHEDULED, MOVED -> shifted(event, nearest(event.due(), event.micros()));
-                    case DELIVERED -> shifted(event, nearest(event.claimed(), event.micros()));
+                    case DECLARED, DELIVERED -> shifted(event, nearest(event.claimed(), event.micros()));
                     default -> event;
                 })
                 .toList();
