@@ -101,6 +101,8 @@ public final class History implements AutoCloseable {
         FAILED,
         /** The client whose name is the id dies now, at any rate not earlier. */
         KILLED,
+        /** It is dead, and Redis executes nothing any more that it had sent. */
+        DEAD,
         /**
          * A fault that the detail names begins. The id are the clients that it hits, with commas between them, or empty if it can
          * hit any; the reason is {@link #HARMLESS} if it cannot cost anybody a lease, {@link #LOSES} if it costs what was stored.
@@ -459,6 +461,11 @@ public final class History implements AutoCloseable {
     /** To be called before the client can have died. */
     public void killed(String client, String how) {
         add(event(now(), What.KILLED, client, "", 0, how));
+    }
+
+    /** To be called when nothing can be executed any more that the client had sent. */
+    public void dead(String client) {
+        add(event(now(), What.DEAD, client, "", 0, ""));
     }
 
     /** It can hit any client, and cost it its leases. */

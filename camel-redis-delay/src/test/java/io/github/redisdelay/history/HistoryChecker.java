@@ -156,6 +156,8 @@ public final class HistoryChecker {
     private final List<Problem> problems = new ArrayList<>();
     private final Map<String, Integer> causes = new TreeMap<>();
     private final Map<String, Long> deaths = new HashMap<>();
+    /** Until when something of a client that dies may be executed, where that is known. */
+    private final Map<String, Long> ends = new HashMap<>();
     /** Those that can cost a lease. */
     private final List<Fault> faults = new ArrayList<>();
 
@@ -212,6 +214,7 @@ public final class HistoryChecker {
         for (Event event : ordered) {
             switch (event.what()) {
                 case KILLED -> deaths.putIfAbsent(event.id(), event.micros());
+                case DEAD -> ends.put(event.id(), event.micros());
                 case FAULT_BEGINS -> begun.putIfAbsent(event.source() + " " + event.detail(), event);
                 case FAULT_ENDS ->
                     addFault(
@@ -529,9 +532,14 @@ public final class HistoryChecker {
 
     /** The disturbance in between that can have cost some claim its messages, whoever made it; or null. */
     private String disturbance(long from, long to) {
-        return deaths.values().stream().anyMatch(death -> death >= from && death <= to)
+        return deaths.entrySet().stream().anyMatch(death -> death.getValue() <= to && end(death) >= from)
                 ? KILLED
                 : fault(null, from, to);
+    }
+
+    /** A JVM takes a while to die: meanwhile it claims what nobody is given, also messages that are only scheduled then. */
+    private long end(Map.Entry<String, Long> death) {
+        return ends.getOrDefault(death.getKey(), death.getValue());
     }
 
     /**

@@ -65,6 +65,10 @@ class HistoryCheckerTest {
         events.add(new Event(at, "test", What.KILLED, source, "", 0, 0, 0, "", "SIGKILL"));
     }
 
+    private void dead(long at, String source) {
+        events.add(new Event(at, "test", What.DEAD, source, "", 0, 0, 0, "", ""));
+    }
+
     private void fault(long begin, long end) {
         fault("cut", begin, end, "", "");
     }
@@ -267,6 +271,37 @@ class HistoryCheckerTest {
         delivered(160, "c2", "b", 2, "LEASE_EXPIRED");
         acknowledged(170, "c2", "b");
         assertClean();
+    }
+
+    /** It claims on until it is dead. */
+    @Test
+    void should_pass_an_attempt_that_a_consumer_took_as_it_died() {
+        killed(5, "c1");
+        confirmed();
+        dead(60, "c1");
+        delivered(160, "c2", "b", 2, "LEASE_EXPIRED");
+        acknowledged(170, "c2", "b");
+        assertClean();
+    }
+
+    @Test
+    void should_catch_an_attempt_that_is_missing_after_a_consumer_was_dead() {
+        killed(5, "c1");
+        dead(9, "c1");
+        confirmed();
+        delivered(160, "c2", "b", 2, "LEASE_EXPIRED");
+        acknowledged(170, "c2", "b");
+        assertCaught(Rule.ATTEMPTS, "1 attempts are missing");
+    }
+
+    @Test
+    void should_catch_an_attempt_that_is_missing_before_a_consumer_was_killed() {
+        confirmed();
+        delivered(160, "c2", "b", 2, "LEASE_EXPIRED");
+        acknowledged(170, "c2", "b");
+        killed(165, "c1");
+        dead(180, "c1");
+        assertCaught(Rule.ATTEMPTS, "1 attempts are missing");
     }
 
     @Test

@@ -270,6 +270,15 @@ final class Experiment implements AutoCloseable {
                 .until(() -> queue.admin().stats().get(20, TimeUnit.SECONDS).consumers() >= number);
     }
 
+    /** Writes down that a client is dead whose process has ended: what it had sent comes before what Redis answers now. */
+    void dead(String source) {
+        await("an answer after the end of " + source)
+                .atMost(SAFETY_INTERVAL.plus(SLACK))
+                .ignoreExceptions() // as in awaitEmpty
+                .until(() -> inFlight() >= 0);
+        history.dead(source);
+    }
+
     /** Lets a load run for a while. */
     void run(Duration duration) {
         await().pollDelay(duration).atMost(duration.plusSeconds(60)).until(() -> true);

@@ -22,13 +22,15 @@ final class FaultChild implements AutoCloseable {
     /** The exit code of a JVM that was killed, or that has halted itself as if it were. */
     static final int KILLED = 137;
 
+    private final Experiment experiment;
     private final String name;
     private final Path file;
     private final List<Event> seen = new ArrayList<>(); // guarded by this
     private long position; // in the file, behind what was seen; guarded by this
     private final Process process;
 
-    private FaultChild(String name, Path file, Process process) {
+    private FaultChild(Experiment experiment, String name, Path file, Process process) {
+        this.experiment = experiment;
         this.name = name;
         this.file = file;
         this.process = process;
@@ -77,7 +79,7 @@ final class FaultChild implements AutoCloseable {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-        FaultChild child = new FaultChild(name, file, process);
+        FaultChild child = new FaultChild(experiment, name, file, process);
         if (producer) {
             experiment.addHistory(child::events);
         } else {
@@ -176,6 +178,7 @@ final class FaultChild implements AutoCloseable {
         assertThat(process.waitFor(60, TimeUnit.SECONDS))
                 .as(name + " has ended")
                 .isTrue();
+        experiment.dead(name);
         return process.exitValue();
     }
 
