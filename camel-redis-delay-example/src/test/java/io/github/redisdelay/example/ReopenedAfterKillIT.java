@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The orders after the program was killed. */
-class ReopenedAfterKillIT extends ExampleProcess {
+class ReopenedAfterKillIT extends ShopProcess {
 
     @Test
     void evenAKillLosesNothing() throws Exception {

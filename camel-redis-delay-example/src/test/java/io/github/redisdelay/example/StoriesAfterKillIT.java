@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Notifications, refunds and reminders after the program was killed. */
-class StoriesAfterKillIT extends ExampleProcess {
+class StoriesAfterKillIT extends ShopProcess {
 
     @Test
     void afterAKillTheOtherStoriesGoOnToo() throws Exception {

@@ -61,7 +61,7 @@ class QueueModelIT {
     }
 
     private static void forRandomSeeds(Where test, Loss loss) {
-        int seconds = RandomTests.amount("model.seconds", 2, 5);
+        int seconds = RandomTests.amount("model.seconds", 1, 5);
         RareStates.reachAll(test, "seed", seconds, MORE, (seed, reached) -> run(seed, loss, reached));
     }
 

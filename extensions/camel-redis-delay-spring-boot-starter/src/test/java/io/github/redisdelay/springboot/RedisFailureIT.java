@@ -3,15 +3,11 @@ package io.github.redisdelay.springboot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.test.TestPorts;
-import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import org.apache.camel.CamelContext;
 import org.apache.camel.builder.RouteBuilder;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,7 +24,6 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -37,7 +32,7 @@ import org.springframework.context.annotation.Configuration;
 class RedisFailureIT {
 
     private static final String PASSWORD = "very-secret";
-    private static final String WITHOUT_REDISSONS_STARTER =
+    static final String WITHOUT_REDISSONS_STARTER =
             "--spring.autoconfigure.exclude=org.redisson.spring.starter.RedissonAutoConfigurationV2";
 
     private static RedisServer redis;
@@ -139,32 +134,5 @@ class RedisFailureIT {
 
     private static String withPorts(String text) {
         return text.replace("PORT", String.valueOf(redis.port())).replace("NOBODY", String.valueOf(NOBODY));
-    }
-
-    /** As the page has it. */
-    @Test
-    void should_start_without_redis_under_camels_route_controller() {
-        try (RedisServer server = RedisServer.dedicated()) {
-            server.stop();
-            List<String> arguments = List.of(
-                    WITHOUT_REDISSONS_STARTER,
-                    "--spring.data.redis.port=" + server.port(),
-                    "--camel.routecontroller.enabled=true",
-                    "--camel.routecontroller.back-off-delay=500",
-                    "--camel.main.run-controller=false");
-            try (ConfigurableApplicationContext started =
-                    SpringApplication.run(Application.class, arguments.toArray(String[]::new))) {
-                CamelContext camel = started.getBean(CamelContext.class);
-                assertThat(camel.isStarted()).isTrue();
-                server.start();
-                await().atMost(Duration.ofSeconds(60))
-                        .untilAsserted(() -> assertThat(camel.getRoutes()).allMatch(route -> camel.getRouteController()
-                                .getRouteStatus(route.getRouteId())
-                                .isStarted()));
-                camel.createProducerTemplate().sendBody("direct:orderPlaced", "A-1");
-                await().atMost(Duration.ofSeconds(30)).until(() -> "A-1"
-                        .equals(started.getBean(BlockingQueue.class).poll()));
-            }
-        }
     }
 }

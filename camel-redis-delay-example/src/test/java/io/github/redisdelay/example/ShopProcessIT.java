@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The program as its user starts and stops it: by a command, by signals. */
-class ExampleProcessIT extends ExampleProcess {
+class ShopProcessIT extends ShopProcess {
 
     @Test
     void theCommandsOfTheReadmeDoWhatItSays() throws Exception {

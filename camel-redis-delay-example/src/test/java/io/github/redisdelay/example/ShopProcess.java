@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A test with the program in a process of its own. */
 @Timeout(300)
-abstract class ExampleProcess {
+abstract class ShopProcess {
 
     @TempDir
     Path folder;
