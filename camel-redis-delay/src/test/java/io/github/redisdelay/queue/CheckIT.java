@@ -288,6 +288,61 @@ class CheckIT extends RealQueueIT {
         assertThat(get(queue.admin().stats()).delayed()).isEqualTo(1);
     }
 
+    /** The new message must be due by its own time, wherever its id was before, and not be given while it is leased. */
+    @Test
+    void should_take_out_of_the_lost_priorities_what_was_scheduled_again_elsewhere() {
+        List<Submission<?>> sent = new ArrayList<>();
+        // Enough for several slices.
+        for (int i = 0; i < 600; i++) {
+            sent.add(queue.schedule(message("again" + i, LONG_AGO, i % 2 == 0 ? 5 : 7)));
+        }
+        sent.forEach(RealQueueIT::get);
+        schedule("leased", LONG_AGO, 5);
+        schedule("once", LONG_AGO, 5);
+        delete("config");
+        schedule("leased", LONG_AGO);
+        assertThat(ids(claim(1))).containsExactly("leased");
+        sent.clear();
+        for (int i = 0; i < 600; i++) {
+            sent.add(queue.schedule(
+                    message("again" + i, IN_AN_HOUR, List.of(0, 3, 9).get(i % 3))));
+        }
+        sent.forEach(RealQueueIT::get);
+
+        assertThat(get(queue.admin().check())).isEqualTo(new CheckResult(602, 0, 0, 0));
+
+        snapshot().assertOneStateAtATime(false);
+        assertThat(get(queue.admin().stats()).overdue()).isOne();
+        assertThat(ids(claim(10))).containsExactly("once");
+        pass(HOUR);
+        assertThat(ids(claim(256, 0))).hasSize(256);
+    }
+
+    /** Before a check, too, claims look at a lost priority again: from the next message on that is scheduled with it. */
+    @Test
+    void should_give_nothing_before_its_time_where_a_lost_priority_is_used_again() {
+        schedule("a", LONG_AGO, 5);
+        schedule("cancelled", LONG_AGO, 5);
+        schedule("leased", LONG_AGO, 5);
+        delete("config");
+        schedule("leased", LONG_AGO);
+        ClaimedDelivery leased = claim(1).get(0);
+        schedule("a", IN_AN_HOUR);
+        get(queue.cancel("cancelled"));
+        schedule("cancelled", IN_AN_HOUR, 3);
+        get(queue.reschedule("cancelled", DueTime.after(HOUR.plus(HOUR))));
+        schedule("b", LONG_AGO, 5);
+
+        assertThat(ids(claim(10))).containsExactly("b");
+        assertThat(get(leased.settle(Settlement.ACKNOWLEDGE))).isEqualTo(SettleResult.DONE);
+        pass(HOUR);
+        assertThat(ids(claim(10, 0))).containsExactly("a");
+        assertThat(info("cancelled").dueMicros()).isGreaterThan(info("a").dueMicros());
+        pass(HOUR);
+        assertThat(ids(claim(10, 0))).containsExactly("cancelled");
+        snapshot().assertOneStateAtATime(false);
+    }
+
     @Test
     void should_not_end_a_pause() {
         schedule("a", LONG_AGO);
@@ -491,6 +546,12 @@ class CheckIT extends RealQueueIT {
                             .remove(id);
                 }
             }
+        }
+        // Some come again, with another priority: if the configuration was lost, they are still in the set of the old
+        // one.
+        for (int i = 0; i < 50; i++) {
+            get(queue.schedule(message("m" + random.nextInt(400), new DueTime(true, 1_000_000), random.nextInt(10))
+                    .withOnDuplicate(DuplicatePolicy.IGNORE)));
         }
         Set<String> left = new TreeSet<>(held("messages"));
         Set<String> lettersLeft = new TreeSet<>(held("dead:messages"));

@@ -1309,6 +1309,11 @@ public final class QueueModel {
                     continue;
                 }
                 State s = stateOf(id, fromLease ? leased.get(id) : message.due, fromLease ? 0 : level);
+                if (!fromLease && level > 0 && s.due > time) {
+                    // Its record was lost, which had an earlier time: what has a priority is due as its body says.
+                    delayed.put(id, new Waiting(s.due, level));
+                    continue;
+                }
                 int losses = fromLease ? Math.min(255, s.lost + 1) : s.lost;
                 reached.countIf(fromLease, RareState.EXPIRED_LEASE);
                 reached.countIf(losses >= 2, RareState.TWO_LEASES_LOST);

@@ -80,8 +80,6 @@ public final class RandomHistory {
 
     /** Messages may have a group. */
     private final boolean grouped;
-    /** Messages without a group may have a priority. */
-    private final boolean prioritized;
     /** Takes things away. */
     private final DamagedGroups damaged;
 
@@ -165,7 +163,6 @@ public final class RandomHistory {
         this.losses = Swarm.some(random, Loss.class, loss -> random.nextDouble());
         this.plain = groups != Groups.ALWAYS && random.nextBoolean();
         this.grouped = groups == Groups.ALWAYS || groups == Groups.SOMETIMES && !plain && random.nextInt(4) != 0;
-        this.prioritized = groups != Groups.ALWAYS;
         boolean limited = groups != Groups.NEVER && !plain && random.nextInt(4) != 0;
         int places = groups == Groups.ALWAYS ? 1 + random.nextInt(2) : grouped ? random.nextInt(4) : 1;
         this.damaged =
@@ -560,9 +557,8 @@ public final class RandomHistory {
                 group == null ? body : group + body);
     }
 
-    /** None where {@code config} gets lost: an id that is scheduled again meanwhile stays in the set of its old priority, too. */
     private int priority() {
-        return prioritized && special(2) ? any(List.of(1, 5, 9)) : 0;
+        return special(2) ? any(List.of(1, 5, 9)) : 0;
     }
 
     private void claim(Client client) {

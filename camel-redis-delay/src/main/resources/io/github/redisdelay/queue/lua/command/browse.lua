@@ -15,6 +15,7 @@
 --@include check.lua
 --@include record.lua
 --@include queue.lua
+--@include place.lua
 --@include member.lua
 --@include row.lua
 --@include page.lua
@@ -69,8 +70,7 @@ local function is_next(a, b)
 end
 
 -- Merged, and not sorted: so no more are looked at than are answered.
-local reply = {}
-local left = limit
+local reply, left = {}, limit
 while left > 0 and #runs > 0 do
   local n = 1
   for i = 2, #runs do

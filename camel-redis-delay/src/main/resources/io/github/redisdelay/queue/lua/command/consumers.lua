@@ -16,8 +16,7 @@ for i = 1, #found, 2 do
   local id, record = found[i], found[i + 1]
   local time = #id == 8 and #record >= 8 and struct.unpack('<d', record) or 0
   if time >= oldest and time <= CALL_MAX_EXACT then
-    reply[#reply + 1] = id
-    reply[#reply + 1] = record
+    reply[#reply + 1], reply[#reply + 2] = id, record
   end
 end
 return reply

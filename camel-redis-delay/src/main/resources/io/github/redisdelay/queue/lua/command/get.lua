@@ -18,14 +18,8 @@
 
 local id = ARGV[1]
 queue_read_config()
-local score, priority = place_find(id)
-local lease = not score and redis.call('ZSCORE', key_leased, id)
-local body = (score or lease) and redis.call('HGET', key_messages, id)
-local reply = {}
-if body then
-  row_append(reply, id, tonumber(score or lease), priority or 0, lease)
-  -- One that is parked before it is due is delayed for others.
-  reply[#reply + 1] = lease and 'leased' or not priority and tonumber(score) <= clock_now and 'parked' or 'delayed'
+local reply, body = {}, redis.call('HGET', key_messages, id)
+if body and row_append_found(reply, id) then
   reply[#reply + 1] = body
   reply[#reply + 1] = struct.pack('<d', row_paused(queue_places and member_group(id)))
 end

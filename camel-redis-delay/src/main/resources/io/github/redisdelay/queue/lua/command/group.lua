@@ -30,12 +30,6 @@ local reply = {
     redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PARKED, last), row_paused(group)),
   limit > 0 and #found == limit and string.sub(found[#found], #prefix + 1) or '' }
 for i = 1, #found do
-  local id = member_parts(found[i], group).id
-  local score, priority = place_find(id)
-  local lease = not score and redis.call('ZSCORE', key_leased, id)
-  if score or lease then
-    row_append(reply, id, tonumber(score or lease), priority or 0, lease)
-    reply[#reply + 1] = lease and 'leased' or not priority and tonumber(score) <= clock_now and 'parked' or 'delayed'
-  end
+  row_append_found(reply, member_parts(found[i], group).id)
 end
 return reply

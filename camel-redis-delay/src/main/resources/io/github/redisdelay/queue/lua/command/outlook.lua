@@ -29,7 +29,8 @@ for i = 0, #ends do
   counts[i + 1] = 0
 end
 
-local function count(set)
+for p = 0, #queue_priorities + (queue_places and 1 or 0) do
+  local set = queue_delayed_set(queue_priorities[p])
   local left = redis.call('ZCARD', set)
   local before, i = 0, 1
   while i <= #ends and left > 0 do
@@ -38,9 +39,5 @@ local function count(set)
     before, i = all, i + 1
   end
   counts[#counts] = counts[#counts] + left
-end
-
-for i = 0, #queue_priorities + (queue_places and 1 or 0) do
-  count(queue_delayed_set(queue_priorities[i]))
 end
 return struct.pack('<d' .. string.rep('d', #counts), clock_now, unpack(counts))

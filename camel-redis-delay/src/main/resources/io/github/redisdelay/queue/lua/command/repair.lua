@@ -16,7 +16,8 @@
 -- A message is due when its record says, at the latest now if it was being delivered; without a record it counts as new, and is
 -- due at the time that stands before its body. A delivery that it was in has no lease any more, and must not finish it.
 -- How many have no body is right if nothing else is amiss, so after the last slice of the bodies.
--- A priority whose set holds something, and that claims do not look at, is noted again by the walk over the bodies.
+-- A priority whose set holds something, and that claims do not look at, is noted again by the last slice of the bodies. Each slice
+-- takes ids out of priorities that do not count: those that were scheduled again elsewhere when the configuration was lost.
 -- A dead letter that is not in the index is put there by the walk over the bodies. The walk over the index drops entries
 -- without a body.
 -- A message with a group that the groups do not have is put there by the walk over the bodies. The walk over the groups drops what
@@ -42,8 +43,9 @@ local LEASE_EXPIRED = 2
 
 local walk, cursor, base, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local dead = kind == 'dead'
-if not (walk == 'messages' or walk == 'state' or walk == (dead and 'index' or 'groups')) or not kind or kind ~= '' and not dead
-    or not (walk == 'index' or walk == 'groups' or string.find(cursor, '^%d+$')) then
+local by_member = walk == (dead and 'index' or 'groups')
+if not (walk == 'messages' or walk == 'state' or by_member) or not kind or kind ~= '' and not dead
+    or not (by_member or string.find(cursor, '^%d+$')) then
   error('REDISDELAY argument: slice')
 end
 
@@ -54,34 +56,25 @@ redis.call('HLEN', key_state)
 redis.call('ZCARD', key_index)
 local before = queue_first_due()
 
-if walk == 'groups' then
-  local found = redis.call('ZRANGE', queue_delayed_set(11), cursor == '0' and '-' or '(' .. cursor, '+', 'BYLEX', 'LIMIT', 0, SLICE)
-  -- Needs no memory: after it, nothing is refused when memory is full.
-  redis.call('ZREM', key_delayed, '')
-  for i = 1, #found do
-    local group = string.match(found[i], '^[^%z]+') or ''
-    local one = member_parts(found[i], group)
-    redis.call('ZREM', queue_delayed_set(11), group_has(group, one) and '' or found[i])
-    -- One that keeps its place behind a gate is due as its record says: a claim puts it back if the gate is still closed.
-    redis.call('ZADD', key_delayed, 'XX', 'LT', record_read(redis.call('HGET', key_state, one.id), math.huge, 0).due, one.id)
-    group_changed[group] = GROUP_CHECKED
-  end
-  group_end(base, now, before)
-  return { struct.pack('<ddd', now, #found, 0), #found == SLICE and found[SLICE] or '0' }
-end
-
-if walk == 'index' then
-  local found = redis.call('ZRANGE', key_index, cursor == '0' and '-' or '(' .. cursor, '+', 'BYLEX', 'LIMIT', 0, SLICE)
-  local lost = {}
-  for i = 1, #found do
+if by_member then
+  local set, lost = dead and key_index or queue_delayed_set(11), { '' }
+  local found = redis.call('ZRANGE', set, cursor == '0' and '-' or '(' .. cursor, '+', 'BYLEX', 'LIMIT', 0, SLICE)
+  for i = 1, dead and #found or 0 do
     local id, digits = string.match(found[i], '^(.+)%z(%d+)$')
     if not id or redis.call('HEXISTS', key_messages, id .. '@' .. digits) == 0 then
       lost[#lost + 1] = found[i]
     end
   end
-  if #lost > 0 then
-    redis.call('ZREM', key_index, unpack(lost))
+  -- Needs no memory: after it, nothing is refused when memory is full.
+  redis.call('ZREM', set, unpack(lost))
+  for i = 1, dead and 0 or #found do
+    local group = string.match(found[i], '^[^%z]+') or ''
+    local one = member_parts(found[i], group)
+    redis.call('ZREM', set, group_has(group, one) and '' or found[i])
+    gate_forget(one.id)
+    group_changed[group] = GROUP_CHECKED
   end
+  group_end(base, now, before)
   return { struct.pack('<ddd', now, #found, 0), #found == SLICE and found[SLICE] or '0' }
 end
 
@@ -91,7 +84,9 @@ local levels, hidden, noted = {}, {}, { [10] = true }
 for i = 0, #queue_priorities do
   noted[queue_priorities[i]] = true
 end
-for level = 0, 10 do -- the last are parked
+for i = 10, 20 do
+  -- First the parked ones, then 0 to 9.
+  local level = i % 11
   local size = redis.call('ZCARD', queue_delayed_set(level))
   ids_in_sets = ids_in_sets + size
   if size > 0 then
@@ -107,22 +102,22 @@ repeat
   cursor = found[1]
   local fields = found[2]
   for i = 1, #fields, 2 do
-    local id = fields[i]
-    bytes = bytes + #fields[i + 1]
+    local id, value = fields[i], fields[i + 1]
+    bytes = bytes + #value
     -- An id may be met twice; an empty one is not ours.
     if not known[id] and id ~= '' then
       known[id], all[#all + 1] = true, id
-      if walk == 'messages' and #fields[i + 1] >= 16 then
-        dues[id] = struct.unpack('<d', fields[i + 1], 9)
-        groups[id] = not dead and member_stored(fields[i + 1]) or nil
+      if walk == 'messages' then
+        dues[id], groups[id] = record_time(value, 9), not dead and member_stored(value) or nil
       end
     end
   end
   step, steps = math.min(2 * step, LONGEST_STEP), steps + 1
 until cursor == '0' or #all >= SLICE or bytes >= SLICE_BYTES or steps >= STEPS
 
--- The members that the index lacks, and the ids that no set leads to.
-local missing, stray = {}, {}
+-- The members that the index lacks; the ids that no set leads to; and those that are in two sets, behind the priority that does not
+-- count.
+local missing, stray, twice = {}, {}, {}
 for from = 1, #all, SLICE do
   local ids = { unpack(all, from, math.min(from + SLICE - 1, #all)) }
   local members = dead and walk == 'messages' and index_members(ids) or {}
@@ -132,10 +127,18 @@ for from = 1, #all, SLICE do
       missing[#missing + 1] = members[i]
     end
   end
-  local found = redis.call('ZMSCORE', key_leased, unpack(ids))
+  local found, counts = redis.call('ZMSCORE', key_leased, unpack(ids)), {}
   for l = 1, #levels do
-    local scores = redis.call('ZMSCORE', queue_delayed_set(levels[l]), unpack(ids))
+    local level = levels[l]
+    local scores = redis.call('ZMSCORE', queue_delayed_set(level), unpack(ids))
     for i = 1, #ids do
+      if scores[i] and level % 10 > 0 then
+        -- What is no priority counts; of two priorities that one in which the message is due at its own time.
+        local better = counts[i]
+          and tonumber(scores[i]) == record_read(redis.call('HGET', key_state, ids[i]), dues[ids[i]], 0, ids[i]).due
+        twice[#twice + 1] = found[i] and { better and counts[i] or level, ids[i] } or nil
+        counts[i] = (better or not found[i]) and level or counts[i]
+      end
       found[i] = found[i] or scores[i]
     end
   end
@@ -148,12 +151,9 @@ end
 
 -- When the first is due of what claims do not know of yet.
 local earliest = math.huge
-if walk == 'messages' then
-  for i = 1, #hidden do
-    earliest = math.min(earliest, redis.call('ZRANGE', queue_delayed_set(hidden[i]), '0', '0', 'WITHSCORES')[2])
-  end
-else
-  hidden = {}
+hidden = walk == 'messages' and cursor == '0' and hidden or {}
+for i = 1, #hidden do
+  earliest = math.min(earliest, redis.call('ZRANGE', queue_delayed_set(hidden[i]), '0', '0', 'WITHSCORES')[2])
 end
 
 local records = {}
@@ -161,7 +161,7 @@ if walk == 'messages' then
   for i = 1, #stray do
     local due = dues[stray[i]]
     -- A time that no script wrote.
-    if not due or not (due >= 0 and due <= CALL_MAX_EXACT) or due % 1 ~= 0 then
+    if not due or due % 1 ~= 0 then
       due = now
     end
     local record = redis.call('HGET', key_state, stray[i])
@@ -181,7 +181,7 @@ if walk == 'messages' then
   ids_in_sets = ids_in_sets + #stray
 end
 
-if #stray > 0 or #hidden > 0 or #missing > 0 or next(groups) then
+if #stray + #hidden + #missing + #twice > 0 or next(groups) then
   local promises = earliest < math.huge and wakeup_cover_earlier(base, earliest, now)
   -- These need no memory, after which nothing is refused when memory is full; and they tell a user who may not do them
   -- before anything is changed. What follows first is of the one command that is not among them.
@@ -195,6 +195,9 @@ if #stray > 0 or #hidden > 0 or #missing > 0 or next(groups) then
   end
   for i = 1, #missing do
     redis.call('ZADD', key_index, '0', missing[i])
+  end
+  for i = 1, #twice do
+    redis.call('ZREM', queue_delayed_set(twice[i][1]), twice[i][2])
   end
   for i = 1, #hidden do
     place_use_priority(hidden[i])
@@ -225,7 +228,7 @@ if #stray > 0 or #hidden > 0 or #missing > 0 or next(groups) then
   end
 end
 
-local reply = { struct.pack('<ddd', now, #all, math.max(0, ids_in_sets - bodies)), cursor }
+local reply = { struct.pack('<ddd', now, #all, math.max(0, ids_in_sets - #twice - bodies)), cursor }
 for i = 1, #stray do
   reply[i + 2] = stray[i]
 end

@@ -63,7 +63,7 @@ local kept, gone, remembered = {}, {}, {}
 local groups, waits, pauses, group_of
 -- Ids whose leases are extended, each behind the time when its lease expires.
 local extended = {}
--- id -> how this call finishes it. A second time it is stale.
+-- id -> whether it stays in the queue, of those that this call finishes. A second time it is stale.
 local done = {}
 local answers = { now }
 local earliest = math.huge
@@ -95,8 +95,8 @@ for i = 1, count do
   held = bytes == records[i - 1] and claim == claims[i - 1] and held or record_has_claim(bytes, claim)
   if not held then
     outcome = redis.call('HEXISTS', key_messages, id) == 1 and 3 or 2
-  elseif done[id] then
-    outcome = (done[id] == 'retry' or done[id] == 'release') and 3 or 2
+  elseif done[id] ~= nil then
+    outcome = done[id] and 3 or 2
   elseif action == 'extend' then
     due = math.min(now + time, CALL_MAX_EXACT)
     extended[#extended + 1], extended[#extended + 2] = due, id
@@ -114,12 +114,12 @@ for i = 1, count do
     local its_level = record_level(run)
     queue_need_priorities(its_level > 0)
     local set = sets[its_level] or {}
-    done[id], kept[#kept + 1], sets[its_level], set[#set + 1], set[#set + 2] = 'retry', id, set, due, id
+    done[id], kept[#kept + 1], sets[its_level], set[#set + 1], set[#set + 2] = true, id, set, due, id
     fields[#fields + 1], fields[#fields + 2] = id, run_record(due, run.priority, past, rule, '', run.group)
     earliest, leaves = math.min(earliest, due), true
   else
-    done[id] = action
     local stays, dies = action == 'retry' or action == 'release', action == 'dead-letter'
+    done[id] = stays
     -- The body has the due time of a message with a brief record.
     local first = #bytes < RECORD_LENGTH and 0
     first = action ~= 'release' and first or first and record_time(redis.call('HGET', key_messages, id), 9)
@@ -164,7 +164,7 @@ for i = 1, count do
   if group and (leaves or pause and outcome == 1) then
     groups, waits, pauses = groups or {}, waits or {}, pauses or {}
     groups[i], pauses[i] = group, pause
-    waits[i] = leaves and ((done[id] == 'retry' or done[id] == 'release') and due or nil)
+    waits[i] = leaves and (done[id] and due or nil)
   end
   answers[2 * i], answers[2 * i + 1] = outcome, due
 end

@@ -21,19 +21,15 @@ queue_read_config()
 local now = clock_now
 local waiting, overdue, coming, last = 0, 0, nil, 0
 
-local function count(set)
+for i = 0, #queue_priorities + (queue_places and 1 or 0) do
+  local set = queue_delayed_set(queue_priorities[i])
   waiting = waiting + redis.call('ZCARD', set)
   overdue = overdue + redis.call('ZCOUNT', set, '-inf', now)
-  local after_now = string.format('(%.0f', now)
-  local next = tonumber(redis.call('ZRANGEBYSCORE', set, after_now, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2])
+  local next = tonumber(redis.call('ZRANGEBYSCORE', set, string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2])
   if next and (not coming or next < coming) then
     coming = next
   end
   last = math.max(last, tonumber(redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')[2]) or 0)
-end
-
-for i = 0, #queue_priorities + (queue_places and 1 or 0) do
-  count(queue_delayed_set(queue_priorities[i]))
 end
 local parked = queue_places and redis.call('ZCOUNT', queue_delayed_set(10), '-inf', now) or 0
 -- While a limit of the queue delays messages, they are not overdue: it was used up within the last second.

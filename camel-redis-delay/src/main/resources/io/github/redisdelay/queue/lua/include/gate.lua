@@ -3,15 +3,19 @@
 -- gates: hash; group -> struct '<ddd' when its next delivery may begin by the rate; since when it is paused, and until when
 -- opens: sorted set; group of which messages are parked behind its gate -> when that opens
 
+-- Makes a failed message that waits in its place for a gate due as its record says: a claim puts it back if that is still closed.
+local function gate_forget(id)
+  redis.call('ZADD', key_delayed, 'XX', 'LT', record_read(redis.call('HGET', key_state, id), math.huge, 0).due, id)
+end
+
 -- Counts a delivery of a group that begins, or stores until when the group is paused; pause_keep says how long the key lasts. If
--- the gate was moved, failed messages that wait in their places for it are due as their records say: claims put them back.
+-- the gate was moved, failed messages that wait in their places for it are due as their records say.
 local function gate_write(group, next, since, ends, moved)
   redis.call('HSET', queue_delayed_set(12), group, struct.pack('<ddd', next, since, ends))
   group_changed[group] = true
   for _, member in ipairs(moved and redis.call('ZRANGE', queue_delayed_set(11), '[' .. group .. '\0' .. MEMBER_PLACE,
       '(' .. group .. '\0' .. MEMBER_DELAYED, 'BYLEX') or {}) do
-    local id = member_parts(member, group).id
-    redis.call('ZADD', key_delayed, 'XX', 'LT', record_read(redis.call('HGET', key_state, id), math.huge, 0).due, id)
+    gate_forget(member_parts(member, group).id)
   end
 end
 

@@ -5,8 +5,8 @@
 
 -- The bytes of all bodies that are given; and true once no more may be given.
 local give_bytes, give_full = 0, false
--- The ids that are given. An id is in several sets after a call that ended in its middle, and after a repair. nil where there
--- is but one set, which has each id once.
+-- The ids that are given, or wait. An id is in several sets after a call that ended in its middle, and if the configuration was lost.
+-- nil where there is but one set, which has each id once.
 local give_taken
 -- The due ids of the priority that is looked at, and the place of the next one; the messages of this priority whose leases have
 -- expired, and the place of the next one; and the record of a first delivery.
@@ -83,8 +83,17 @@ local function give_take()
     return expired.id, redis.call('HGET', key_messages, expired.id), expired.record
   elseif id then
     local i = give_read()
+    local record = give_records[i] and record_read(give_records[i], now, give_priority, id)
     give_next, free = give_next + 1, free and free - 1
-    return id, give_bodies[i], give_records[i] and record_read(give_records[i], now, give_priority, id)
+    -- When the configuration was lost, an id may have been scheduled again, and is in the set of its old priority, too. From there it
+    -- must come neither before its message is due, by its record or its body, nor under its lease.
+    local lease = record and record.claim ~= RECORD_NO_CLAIM and redis.call('ZSCORE', key_leased, id)
+    local time = tonumber(lease or record and record.due or record_time(give_bodies[i], 9) or now)
+    if give_priority > 0 and time > now then
+      give_taken[id] = redis.call('ZADD', queue_delayed_set(give_priority), time, id)
+      due = complete and due or queue_first_due()
+    end
+    return id, give_bodies[i], record
   end
 end
 

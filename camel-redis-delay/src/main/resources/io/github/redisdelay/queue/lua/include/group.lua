@@ -145,8 +145,7 @@ local function group_mend()
   group_changed[any or ''], group_changed[first or ''] = any and GROUP_CHECKED, first and GROUP_CHECKED
   for _, id in ipairs({ redis.call('ZRANDMEMBER', key_delayed) or nil, redis.call('ZRANGE', key_delayed, -1, -1)[1] }) do
     local group = queue_priorities.limits and member_group(id)
-    local _ = group and gate_read(group)
-      or redis.call('ZADD', key_delayed, 'XX', 'LT', record_read(redis.call('HGET', key_state, id), math.huge, 0).due, id)
+    local _ = group and gate_read(group) or gate_forget(id)
   end
 end
 

@@ -1,4 +1,4 @@
--- Included where messages are looked at, after call.lua, record.lua, queue.lua and member.lua.
+-- Included where messages are looked at, after call.lua, clock.lua, record.lua, queue.lua, place.lua and member.lua.
 
 local row_names = {}
 
@@ -32,4 +32,16 @@ local function row_append(reply, id, score, priority, is_leased)
   reply[n + 1], reply[n + 2] = id, struct.pack('<d', score)
   reply[n + 3], reply[n + 4] = string.format('%d', record.priority % RECORD_DEAD), record_write(record)
   reply[n + 5] = is_leased and row_holder(record) or ''
+end
+
+-- Appends the row of a message that is delayed, parked or leased, and which of these it is. Returns false if it is none.
+local function row_append_found(reply, id)
+  local score, priority = place_find(id)
+  local lease = not score and redis.call('ZSCORE', key_leased, id)
+  if score or lease then
+    row_append(reply, id, tonumber(score or lease), priority or 0, lease)
+    -- One that is parked before it is due is delayed for others.
+    reply[#reply + 1] = lease and 'leased' or not priority and tonumber(score) <= clock_now and 'parked' or 'delayed'
+  end
+  return score or lease
 end
