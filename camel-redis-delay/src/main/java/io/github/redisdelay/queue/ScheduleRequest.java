@@ -2,11 +2,7 @@
 package io.github.redisdelay.queue;
 
 import io.github.redisdelay.queue.exception.ShownId;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Objects;
 
 /** A message to schedule. Immutable: begin with {@link #of}. */
@@ -128,7 +124,8 @@ public final class ScheduleRequest {
      * @throws IllegalArgumentException if the name is no such one, or the message has a priority
      */
     public ScheduleRequest withGroup(String name) {
-        return ordered(new Order(order.priority, name == null ? null : requireGroup(name)));
+        String group = name == null ? null : requireGroup(name);
+        return Objects.equals(group, order.group) ? this : ordered(new Order(order.priority, group));
     }
 
     private ScheduleRequest ordered(Order other) {
@@ -257,13 +254,10 @@ public final class ScheduleRequest {
     }
 
     private static byte[] checkText(String what, String id, int maximum) {
-        byte[] bytes;
-        try {
-            ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(id));
-            bytes = Arrays.copyOf(encoded.array(), encoded.limit());
-        } catch (CharacterCodingException e) {
+        byte[] bytes = id.getBytes(StandardCharsets.UTF_8);
+        if (!new String(bytes, StandardCharsets.UTF_8).equals(id)) {
             throw new IllegalArgumentException(
-                    what + " '" + abbreviate(id) + "' has half of a surrogate pair: it cannot be written as UTF-8", e);
+                    what + " '" + abbreviate(id) + "' has half of a surrogate pair: it cannot be written as UTF-8");
         }
         if (bytes.length == 0 || bytes.length > maximum) {
             throw new IllegalArgumentException(what + " '" + abbreviate(id) + "' has " + bytes.length

@@ -218,7 +218,10 @@ public final class ConsumerDeliveries implements DeliveryHandler {
                         Durations.text(sinceClaim(delivery)));
             }
             held.release(threads.closer());
-            ended.offer(true);
+            // Nobody waits here for the work of a route, whose threads would take turns at the lock.
+            if (consumer.getRoute() == null) {
+                ended.offer(true);
+            }
         };
         String routeId = consumer.getRouteId();
         if (consumer.isStoppingOrStopped()) {

@@ -29,7 +29,7 @@ record Decision(Settlement settlement, Duration pauseGroup, Reason why, String o
     }
 
     Decision pausing(Duration group) {
-        return new Decision(settlement, group, why, option);
+        return group.isZero() ? this : new Decision(settlement, group, why, option);
     }
 
     /**

@@ -86,8 +86,8 @@ public record RouteOutcome(
         Object property = exchange.getProperty(name);
         Object value = property == null ? exchange.getMessage().getHeader(name) : property;
         try {
-            String what = (property == null ? "header" : "exchange property") + " '" + name + "'";
-            return value == null ? null : Durations.of(what, value);
+            String what = property == null ? "header '" : "exchange property '";
+            return value == null ? null : Durations.of(what + name + "'", value);
         } catch (IllegalArgumentException e) {
             wrong.add(e.getMessage());
             return null;

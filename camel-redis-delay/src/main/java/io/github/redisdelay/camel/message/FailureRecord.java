@@ -142,20 +142,21 @@ public record FailureRecord(
      * @param deadLetter whether the message is a dead letter, whose reason is a header, too
      */
     public static Map<String, Object> headers(byte[] failure, boolean deadLetter) {
-        Map<String, Object> headers = new LinkedHashMap<>();
         FailureRecord record = decode(failure);
-        if (record != null) {
-            headers.put(RedisDelayConstants.FAILURE_EXCEPTION, record.exception);
-            headers.put(RedisDelayConstants.FAILURE_MESSAGE, record.message);
-            headers.put(RedisDelayConstants.FAILURE_ROUTE_ID, record.routeId);
-            headers.put(RedisDelayConstants.FAILURE_HOST, record.host);
-            headers.put(RedisDelayConstants.FAILURE_ATTEMPTS, record.attempt > 0 ? record.attempt : null);
-            headers.put(
-                    RedisDelayConstants.FAILURE_TIME,
-                    record.time.equals(Instant.EPOCH) ? null : record.time.toEpochMilli());
-            headers.put(RedisDelayConstants.DEAD_LETTER_REASON, deadLetter ? record.reason : null);
-            headers.values().removeIf(Objects::isNull);
+        if (record == null) {
+            return Map.of();
         }
+        Map<String, Object> headers = new LinkedHashMap<>();
+        headers.put(RedisDelayConstants.FAILURE_EXCEPTION, record.exception);
+        headers.put(RedisDelayConstants.FAILURE_MESSAGE, record.message);
+        headers.put(RedisDelayConstants.FAILURE_ROUTE_ID, record.routeId);
+        headers.put(RedisDelayConstants.FAILURE_HOST, record.host);
+        headers.put(RedisDelayConstants.FAILURE_ATTEMPTS, record.attempt > 0 ? record.attempt : null);
+        headers.put(
+                RedisDelayConstants.FAILURE_TIME,
+                record.time.equals(Instant.EPOCH) ? null : record.time.toEpochMilli());
+        headers.put(RedisDelayConstants.DEAD_LETTER_REASON, deadLetter ? record.reason : null);
+        headers.values().removeIf(Objects::isNull);
         return headers;
     }
 }

@@ -64,6 +64,9 @@ public final class OptionValues {
      * @throws NumberFormatException if it is none, or longer than anything sensible: that would cost the square of its length
      */
     static BigDecimal number(Object value) {
+        if (value instanceof Long whole) {
+            return BigDecimal.valueOf(whole);
+        }
         String text = value.toString().strip();
         return new BigDecimal(text.length() > MAX_NUMBER_LENGTH ? "" : text);
     }

@@ -58,6 +58,9 @@ public final class OwnHeaders {
             RedisDelayConstants.REDELIVERY_DELAYS,
             RedisDelayConstants.LIMIT);
 
+    /** The same, found by a hash. */
+    private static final Set<String> USED = Set.copyOf(USED_UP);
+
     /** Those of {@link #USED_UP}. */
     private static final Set<String> IN_ANY_CASE = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
 
@@ -110,8 +113,7 @@ public final class OwnHeaders {
     /** Removes those of {@link #USED_UP} from a message, in any letter case. */
     public static void removeUsedUp(Message message) {
         try {
-            message.getHeaders().keySet().removeIf(name -> (KNOWN.contains(name) ? USED_UP : IN_ANY_CASE)
-                    .contains(name));
+            message.getHeaders().keySet().removeIf(name -> (KNOWN.contains(name) ? USED : IN_ANY_CASE).contains(name));
         } catch (ConcurrentModificationException e) {
             // Another thread of the user changes them. What is stored must not be sent again for that.
             USED_UP.forEach(message::removeHeader);

@@ -6,11 +6,10 @@ import io.github.redisdelay.camel.option.Durations;
 import io.github.redisdelay.camel.option.HeaderValues;
 import io.github.redisdelay.camel.option.OptionValues;
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.camel.Message;
 
 /**
@@ -41,6 +40,8 @@ public record MessageRetryPolicy(Map<Value, Object> values) {
         MAXIMUM_DELAY("maximumRedeliveryDelay", RedisDelayConstants.MAXIMUM_REDELIVERY_DELAY, Durations::of),
         DELAYS("redeliveryDelays", RedisDelayConstants.REDELIVERY_DELAYS, Durations::list);
 
+        static final List<Value> ALL = List.of(values());
+
         private final String stored;
         private final String header;
         private final Reader reader;
@@ -62,8 +63,9 @@ public record MessageRetryPolicy(Map<Value, Object> values) {
         if (!message.hasHeaders()) {
             return null;
         }
-        Map<Value, Object> found = new EnumMap<>(Value.class);
-        for (Value value : Value.values()) {
+        // Most messages ask for none: this map makes room for what is put into it only then.
+        Map<Value, Object> found = new TreeMap<>();
+        for (Value value : Value.ALL) {
             Object asked = HeaderValues.of(message, value.header);
             if (asked != null) {
                 found.put(value, value.reader.read("header '" + value.header + "'", asked));
@@ -93,15 +95,15 @@ public record MessageRetryPolicy(Map<Value, Object> values) {
             throw new IllegalArgumentException("the message's retry policy has " + text.length()
                     + " characters: at most " + MAX_LENGTH + " are read");
         }
-        Map<Value, Object> found = new EnumMap<>(Value.class);
+        Map<Value, Object> found = new TreeMap<>();
         for (String pair : text.split(";", -1)) {
             int at = pair.indexOf('=');
             String name = pair.substring(0, Math.max(0, at));
-            Value value = Stream.of(Value.values())
+            Value value = Value.ALL.stream()
                     .filter(each -> each.stored.equals(name))
                     .findFirst()
                     .orElse(null);
-            if (at < 0 || found.containsKey(value)) {
+            if (at < 0 || (value != null && found.containsKey(value))) {
                 throw new IllegalArgumentException("the message's retry policy '" + OptionValues.shown(text)
                         + "' cannot be read: it must be name=value pairs with ; between them, each name once");
             }

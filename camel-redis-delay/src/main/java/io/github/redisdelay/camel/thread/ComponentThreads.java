@@ -96,7 +96,8 @@ public final class ComponentThreads {
             try {
                 exchange.run();
             } finally {
-                BEHIND_PRODUCER.remove();
+                // Not removed: each exchange would make a new entry.
+                BEHIND_PRODUCER.set(null);
             }
         };
         execute(behindProducers, marked, exchange);

@@ -18,14 +18,13 @@ public final class CompletingThread {
 
     /** Completes futures of callers, whose dependents run on this thread. */
     public static void run(Runnable completions) {
-        boolean outermost = !isCurrent();
-        COMPLETING.set(Boolean.TRUE);
+        Boolean before = COMPLETING.get();
+        COMPLETING.set(true);
         try {
             completions.run();
         } finally {
-            if (outermost) {
-                COMPLETING.remove();
-            }
+            // Not removed: the next look would make a new entry.
+            COMPLETING.set(before);
         }
     }
 }
