@@ -130,10 +130,9 @@ if stored or not queue_paused and asked > 0 and (queue_places or due and due <= 
       if batch_timeout and holders[group] then
         return false
       end
-      local prefix, own = group .. '\0', member_make(group, MEMBER_PLACE, id)
+      local own = member_make(group, MEMBER_PLACE, id)
       local kept = record and redis.call('ZSCORE', queue_delayed_set(11), own)
-      local others = (holders[group] or redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE,
-        '(' .. prefix .. MEMBER_DELAYED)) - (kept and 1 or 0)
+      local others = (holders[group] or gate_begun(group)) - (kept and 1 or 0)
       local gate = limits and { gate_read(group) } or {}
       local gives = not gate[1] and others < queue_places
       if gives then

@@ -138,6 +138,9 @@ for from = 1, #all, SLICE do
           and tonumber(scores[i]) == record_read(redis.call('HGET', key_state, ids[i]), dues[ids[i]], 0, ids[i]).due
         twice[#twice + 1] = found[i] and { better and counts[i] or level, ids[i] } or nil
         counts[i] = (better or not found[i]) and level or counts[i]
+      elseif scores[i] and found[i] then
+        -- Calls that did not know of groups have scheduled again what is parked.
+        twice[#twice + 1] = { 10, ids[i] }
       end
       found[i] = found[i] or scores[i]
     end

@@ -51,8 +51,6 @@ local function effect_end(result, more)
     end
   end
   redis.call('HSET', key_sessions, ARGV[1], struct.pack('<dd', session_sequence, clock_now) .. result .. (more or ''))
-  if session_preflight_due then
-    redis.call('EXPIRE', key_sessions, CALL_UNUSED_SECONDS)
-  end
+  local _ = session_preflight_due and redis.call('EXPIRE', key_sessions, CALL_UNUSED_SECONDS)
   return result
 end

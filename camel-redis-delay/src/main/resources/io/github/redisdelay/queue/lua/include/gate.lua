@@ -13,9 +13,9 @@ end
 local function gate_write(group, next, since, ends, moved)
   redis.call('HSET', queue_delayed_set(12), group, struct.pack('<ddd', next, since, ends))
   group_changed[group] = true
-  for _, member in ipairs(moved and redis.call('ZRANGE', queue_delayed_set(11), '[' .. group .. '\0' .. MEMBER_PLACE,
+  for _, one in ipairs(moved and redis.call('ZRANGE', queue_delayed_set(11), '[' .. group .. '\0',
       '(' .. group .. '\0' .. MEMBER_DELAYED, 'BYLEX') or {}) do
-    gate_forget(member_parts(member, group).id)
+    gate_forget(member_parts(one, group).id)
   end
 end
 
@@ -45,6 +45,11 @@ local function gate_pause(group, till)
   return ends > clock_now and ends or 0
 end
 
+-- Returns how many messages of a group have begun and not ended: those are leased, or wait in their places.
+local function gate_begun(group)
+  return redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. group .. '\0', '(' .. group .. '\0' .. MEMBER_DELAYED)
+end
+
 -- Returns how many messages of a group may be delayed or leased: those that have begun keep their places; of others none while the
 -- gate is closed, and one at a time where there is a rate, so that no claim meets many that it may not give.
 local function gate_places(group)
@@ -53,7 +58,7 @@ local function gate_places(group)
     redis.call('ZADD', queue_delayed_set(13), opens, group)
   end
   return math.min(queue_places, (opens and 0 or queue_priorities.limits.group_interval > 0 and 1 or math.huge)
-    + redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PLACE, '(' .. prefix .. MEMBER_DELAYED))
+    + gate_begun(group))
 end
 
 -- Notes the groups whose gates have opened, and forgets some gates that say nothing any more.

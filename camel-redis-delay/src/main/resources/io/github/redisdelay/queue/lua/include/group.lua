@@ -31,7 +31,7 @@ local function group_put(group, id, due, level)
     redis.call('ZADD', queue_delayed_set(11), 0, member_make(group, level == 10 and MEMBER_PARKED or MEMBER_DELAYED, id, due))
     if level then
       redis.call('ZADD', queue_delayed_set(level), due, id)
-      redis.call('ZREM', queue_delayed_set(GROUP_PARKED - level), id)
+      redis.call('ZREM', queue_delayed_set(10 - level), id)
     end
     group_changed[group] = true
   end
@@ -90,10 +90,8 @@ local function group_choose(group, how, moves)
   local last = taken > 0
     and redis.call('ZRANGE', index, '(' .. head, '[' .. prefix .. MEMBER_DELAYED, 'BYLEX', 'REV', 'LIMIT', 0, 1)[1]
   first, last = first and member_parts(first, group), last and member_parts(last, group)
-  if taken == places and not (last and page_is_before(first.order, last.order)) then
-    return
-  end
-  for level, one in pairs({ [0] = taken <= places and first or nil, [10] = taken >= places and last or nil }) do
+  local any = taken ~= places or last and page_is_before(first.order, last.order)
+  for level, one in pairs(any and { [0] = taken <= places and first or nil, [10] = taken >= places and last or nil } or {}) do
     -- One into the last free place needs no further look, where none else is delayed.
     one.group, one.again, moves[level][#moves[level] + 1] = group, last or taken + 1 < places, one
   end
@@ -137,6 +135,7 @@ local function group_mend()
     for _, id in ipairs(redis.call('ZRANGE', key_leased, 0, -1)) do
       redis.call('ZREM', queue_delayed_set(10), id)
     end
+    group_needed = not member_need(CHECK_GROUPS)
     redis.call('ZUNIONSTORE', key_delayed, 2, key_delayed, queue_delayed_set(10), 'AGGREGATE', 'MIN')
     redis.call('ZREMRANGEBYSCORE', queue_delayed_set(10), '-inf', '+inf')
   end

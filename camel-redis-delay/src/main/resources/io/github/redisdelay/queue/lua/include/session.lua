@@ -28,7 +28,6 @@ if session_record and #session_record >= 16 then
     if session_sequence == last then
       session_stored = string.sub(session_record, 17)
     end
-    local hour = 3600 * 1000000
-    session_preflight_due = math.floor(time / hour) ~= math.floor(clock_now / hour)
+    session_preflight_due = math.floor(time / 3.6e9) ~= math.floor(clock_now / 3.6e9)
   end
 end
