@@ -465,6 +465,22 @@ class RunCheckerTest {
         assertClean();
     }
 
+    /** It moved the run that came next, and not the one before, which had been claimed with the clock ahead, too. */
+    @Test
+    void should_accept_what_is_pulled_back_by_a_declaration_that_was_executed_after_the_next_run() {
+        declared();
+        server(10, 10, "a", 10, 10);
+        ended(11, "a", "ACKNOWLEDGE");
+        step(12, 6_000);
+        declaring(13, "pull");
+        server(14, 6_014, "b", 20, 20);
+        ended(15, "b", "ACKNOWLEDGE");
+        step(16, -6_000);
+        declared(17, "pull", "REPLACED", 27, 18);
+        server(27, 27, "c", 27, 27);
+        assertClean();
+    }
+
     /** A step is written down before it is done: long before, if the machine stands still. */
     @Test
     void should_accept_what_is_pulled_back_after_a_step_that_came_late() {

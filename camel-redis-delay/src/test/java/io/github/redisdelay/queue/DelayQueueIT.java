@@ -420,13 +420,6 @@ class DelayQueueIT {
     }
 
     @Test
-    void should_refuse_an_id_that_cannot_be_written() {
-        assertThatThrownBy(() -> ScheduleRequest.of("a\ud800", bytes("x"), DueTime.now()))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("surrogate");
-    }
-
-    @Test
     void should_take_what_callbacks_schedule_without_blocking_them() throws Exception {
         // However long all of them take.
         use(ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(60)));

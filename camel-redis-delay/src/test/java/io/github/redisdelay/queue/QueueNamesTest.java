@@ -55,6 +55,20 @@ class QueueNamesTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"a\ud83d", "\ud83d", "\ude00a", "\ude00\ud83d", "?\ud83d?", "\ufffd\ude00"})
+    void should_refuse_half_of_a_surrogate_pair_in_ids_and_groups(String text) {
+        assertThatThrownBy(() -> ScheduleRequest.requireId(text, false))
+                .hasMessageContaining("half of a surrogate pair");
+        assertThatThrownBy(() -> ScheduleRequest.requireGroup(text)).hasMessageContaining("half of a surrogate pair");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"?", "\ufffd", "\ud83d\ude00", "a?\ufffdü\uffff"})
+    void should_take_what_stands_for_unreadable_text_elsewhere(String id) {
+        assertThat(ScheduleRequest.requireId(id, false)).isEqualTo(id);
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"", "a\nb", "\t", "a\u0000", "a\u0085b"})
     void should_refuse_ids_that_are_empty_or_have_control_characters(String id) {
         assertThatThrownBy(() -> ScheduleRequest.requireId(id, false))

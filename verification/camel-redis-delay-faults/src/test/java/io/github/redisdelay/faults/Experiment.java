@@ -273,6 +273,7 @@ final class Experiment implements AutoCloseable {
     /** Writes down that a client is dead whose process has ended: what it had sent comes before what Redis answers now. */
     void dead(String source) {
         await("an answer after the end of " + source)
+                .pollDelay(Duration.ZERO)
                 .atMost(SAFETY_INTERVAL.plus(SLACK))
                 .ignoreExceptions() // as in awaitEmpty
                 .until(() -> inFlight() >= 0);

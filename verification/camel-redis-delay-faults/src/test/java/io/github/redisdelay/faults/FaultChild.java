@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** A {@link FaultProcess} as the test that started it sees it. */
@@ -28,12 +29,15 @@ final class FaultChild implements AutoCloseable {
     private final List<Event> seen = new ArrayList<>(); // guarded by this
     private long position; // in the file, behind what was seen; guarded by this
     private final Process process;
+    /** Completes when it has ended, and Redis has executed all that it had sent. */
+    private final CompletableFuture<Void> dead;
 
     private FaultChild(Experiment experiment, String name, Path file, Process process) {
         this.experiment = experiment;
         this.name = name;
         this.file = file;
         this.process = process;
+        this.dead = process.onExit().thenRunAsync(() -> experiment.dead(name));
     }
 
     /**
@@ -112,11 +116,11 @@ final class FaultChild implements AutoCloseable {
                 experiment.run(Duration.ofMillis(experiment.random.nextInt(700)));
                 inFlight += experiment.inFlightUnderLoad();
                 int victim = (first + kill) % running.length;
-                running[victim].kill(experiment.history);
+                running[victim].kill();
                 running[victim] = startNext(experiment, directory, address, partitions, victim == 0, all)
                         .awaitWork();
             }
-            running[0].kill(experiment.history);
+            running[0].kill();
             experiment.schedulePile("last");
             experiment.awaitEmpty();
             experiment.probeEach("probes");
@@ -161,24 +165,24 @@ final class FaultChild implements AutoCloseable {
     }
 
     /** Kills it with SIGKILL. */
-    void kill(History history) throws InterruptedException {
-        history.killed(name, "SIGKILL");
+    void kill() throws Exception {
+        experiment.history.killed(name, "SIGKILL");
         process.destroyForcibly();
         assertThat(ended()).isEqualTo(KILLED);
     }
 
     /** Lets it end in an orderly way. */
-    void end() throws InterruptedException, IOException {
+    void end() throws Exception {
         process.getOutputStream().close();
         assertThat(ended()).as("exit value of " + name).isZero();
     }
 
     /** Waits for its end, and answers its exit value. */
-    int ended() throws InterruptedException {
+    int ended() throws Exception {
         assertThat(process.waitFor(60, TimeUnit.SECONDS))
                 .as(name + " has ended")
                 .isTrue();
-        experiment.dead(name);
+        dead.get();
         return process.exitValue();
     }
 

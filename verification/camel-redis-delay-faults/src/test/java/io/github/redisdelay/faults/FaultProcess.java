@@ -3,11 +3,17 @@ package io.github.redisdelay.faults;
 
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.history.History;
+import io.github.redisdelay.queue.ConsumerOptions;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueConsumer;
+import io.github.redisdelay.queue.DueTime;
+import io.github.redisdelay.queue.ScheduleRequest;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.TestClients;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.redisson.api.RedissonClient;
 
@@ -105,6 +111,7 @@ final class FaultProcess {
             process.producer = new LoadProducer(queue, history, name, Integer.parseInt(arguments[8]), seed, groups);
             load = process.producer;
         } else {
+            warmUp(client.queue("first-of-" + name));
             LoadConsumer consumer = new LoadConsumer(history, Experiment.LEASE, seed, process::worked);
             consumer.consume(queue, Experiment.SLOTS);
             load = consumer;
@@ -118,6 +125,20 @@ final class FaultProcess {
         client.close();
         load.close();
         redisson.shutdown();
+    }
+
+    /** The first delivery in a new JVM may take seconds on a busy machine, and a lease ends after three. */
+    private static void warmUp(DelayQueue queue) throws Exception {
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        DelayQueueConsumer consumer = queue.consume(
+                ConsumerOptions.DEFAULTS,
+                Runnable::run,
+                delivery -> delivery.settle(Settlement.ACKNOWLEDGE).result().thenRun(() -> ended.complete(null)));
+        queue.schedule(ScheduleRequest.of("first", new byte[0], DueTime.now()))
+                .result()
+                .get();
+        ended.get();
+        consumer.stop(true).get();
     }
 
     private void called(String script, boolean group, TestClients.Moment moment) {

@@ -35,7 +35,7 @@ final class PowerCut {
     private static final Path LOSE = Path.of("target", "lose").toAbsolutePath();
     /** Writes its second argument into a new program in the folder of its first, and tells the name. */
     private static final String WRITE_PROGRAM = "set -e; program=$(mktemp \"$1/powercutXXXXXX\"); "
-            + "printf %s \"$2\" > \"$program\"; chmod +x \"$program\"; echo \"$program\"";
+            + "printf %s \"$2\" > \"$program\"; chmod 700 \"$program\"; printf %s \"$program\"";
 
     private static final Pattern VERSION = Pattern.compile("(Redis|Valkey) server v=(\\S+)");
 

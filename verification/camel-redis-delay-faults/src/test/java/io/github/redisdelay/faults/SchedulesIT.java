@@ -156,7 +156,7 @@ class SchedulesIT {
                 }
                 for (int kill = 0; kill < kills; kill++) {
                     experiment.run(Duration.ofMillis(experiment.random.nextInt(1_000)));
-                    running.remove(0).kill(experiment.history);
+                    running.remove(0).kill();
                     if (running.size() == 1 && kill + 1 < kills) {
                         running.add(0, start(experiment, "again-" + kill, null).awaitWork());
                     }

@@ -46,6 +46,7 @@ final class SoakChild implements AutoCloseable {
         history.killed(settings.name(), "SIGKILL");
         process.destroyForcibly();
         assertThat(ended()).isEqualTo(FaultChild.KILLED);
+        history.dead(settings.name());
     }
 
     /** Lets it end in an orderly way. */

@@ -187,6 +187,7 @@ class KilledRoutesIT {
             TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE)); // the moment of death
             history.killed(victim.name(), "SIGKILL");
             victim.kill();
+            history.dead(victim.name());
             killed.add(victim);
             if (kill == (KILLS + 1) / 2) {
                 for (Member member : leaving) {
