@@ -37,6 +37,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
@@ -60,6 +62,10 @@ class CheckIT extends RealQueueIT {
                         .remove(id))
                 .as("'" + id + "' was in " + part)
                 .isTrue();
+    }
+
+    private void inGroup(String group, String id) {
+        get(queue.schedule(message(id, LONG_AGO, 0).withGroup(group)));
     }
 
     private MessageInfo info(String id) {
@@ -341,6 +347,83 @@ class CheckIT extends RealQueueIT {
         pass(HOUR);
         assertThat(ids(claim(10, 0))).containsExactly("cancelled");
         snapshot().assertOneStateAtATime(false);
+    }
+
+    /** Without groups in the configuration a schedule does not find what is parked, and stores it beside that. */
+    @ParameterizedTest
+    @CsvSource({"0, true, true", "5, true, true", "5, true, false", "0, false, true", "5, false, true"})
+    void should_give_at_its_new_time_what_was_parked_when_groups_were_lost(
+            int priority, boolean checks, boolean firstIsThere) {
+        inGroup("g", "a");
+        inGroup("g", "b");
+        delete("config", "groups");
+        schedule("b", IN_AN_HOUR, priority);
+        if (!firstIsThere) {
+            claim(1).forEach(each -> get(each.settle(Settlement.ACKNOWLEDGE)));
+        }
+        if (checks) {
+            get(queue.admin().check());
+            snapshot().assertOneStateAtATime(false);
+        } else {
+            inGroup("h", "of another group");
+        }
+
+        List<ClaimedDelivery> due = claim(10);
+        assertThat(ids(due)).doesNotContain("b").hasSize(checks ? firstIsThere ? 1 : 0 : 2);
+        due.forEach(each -> get(each.settle(Settlement.ACKNOWLEDGE)));
+        assertThat(claim(10)).isEmpty();
+        pass(HOUR);
+        assertThat(ids(claim(10))).containsExactly("b");
+    }
+
+    /** It is parked behind the first one of its group, and still in the set of the priority that it had. */
+    @Test
+    void should_keep_the_order_of_a_group_where_a_lost_priority_is_used_again() {
+        schedule("b", LONG_AGO, 5);
+        delete("config");
+        inGroup("g", "a");
+        inGroup("g", "b");
+        schedule("c", LONG_AGO, 5);
+
+        List<ClaimedDelivery> first = claim(10);
+        assertThat(ids(first)).containsExactlyInAnyOrder("a", "c");
+        assertThat(claim(10)).isEmpty();
+        first.forEach(each -> get(each.settle(Settlement.ACKNOWLEDGE)));
+        assertThat(ids(claim(10))).containsExactly("b");
+        snapshot().assertOneStateAtATime(false);
+    }
+
+    /** What it takes out of one set is in another one to which claims look from then on. */
+    @Test
+    void should_hide_nothing_if_it_is_broken_off_behind_its_first_slice() {
+        List<Submission<?>> sent = new ArrayList<>();
+        for (int priority : List.of(3, 7)) {
+            for (int i = 0; i < 600; i++) {
+                sent.add(queue.schedule(message("m" + i, priority == 3 ? LONG_AGO : IN_AN_HOUR, priority)));
+            }
+            sent.forEach(RealQueueIT::get);
+            delete("config");
+        }
+        schedule("other", IN_AN_HOUR, 3);
+        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
+        AtomicInteger calls = new AtomicInteger();
+        try (DelayQueueClient other = ClientAccess.create(
+                redis.client(),
+                ClientOptions.DEFAULTS,
+                (script, keys, arguments, attempt) -> calls.incrementAndGet() == 3
+                        ? CompletableFuture.failedFuture(new IllegalStateException("no line"))
+                        : real.call(script, keys, arguments, attempt))) {
+            assertThatThrownBy(() -> get(other.queue(queue.name()).admin().check()))
+                    .hasMessageContaining("no line");
+        }
+
+        assertThat(held("delayed:3").size() + held("delayed:7").size())
+                .as("some were taken out")
+                .isBetween(602, 1_200);
+        assertThat(claim(256)).isEmpty();
+        pass(HOUR);
+        assertThat(IntStream.range(0, 4).mapToObj(i -> claim(256, 0)).mapToInt(List::size))
+                .containsExactly(256, 256, 89, 0);
     }
 
     @Test

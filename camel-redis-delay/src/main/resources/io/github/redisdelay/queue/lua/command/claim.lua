@@ -65,10 +65,6 @@ if session_preflight_due and not stored and #member > 0 then
   wakeup_send(member, base, safety_interval)
 end
 
-local function first_expiry()
-  return tonumber(redis.call('ZRANGE', key_leased, '0', '0', 'WITHSCORES')[2])
-end
-
 -- How many messages the rate of the queue lets begin, and what was asked for; from when on the next ones count, nil without a rate.
 local asked, rate_from, limits = wanted, nil, queue_priorities.limits
 if limits and not stored and limits.interval > 0 then
@@ -85,7 +81,7 @@ if limits and limits.places and not stored then
   free = math.max(0, math.min(wanted, limits.places - redis.call('ZCARD', key_leased)))
 end
 
-local due, expires = queue_first_due(first_expiry())
+local due, expires = queue_first_due(queue_head(key_leased))
 local until_then = math.min(now + lease, CALL_MAX_EXACT)
 -- When the batch is complete, as far as is known, if messages are due and it is not.
 local complete
@@ -219,7 +215,7 @@ local function come_again(given, event)
     end
     return -1
   end
-  local first = tonumber(redis.call('ZRANGE', wakeup_waiters, '0', '0', 'WITHSCORES')[2])
+  local first = queue_head(wakeup_waiters)
   local itself = event
   if event and first then
     local more_due = event == now
@@ -262,7 +258,7 @@ if not stored then
   -- For a repeat: how many ids, how many lengths, these, and the ids.
   effect_end(struct.pack('<I4I4', #ids, #id_lengths / 4) .. id_lengths, names)
   if (expires and expires <= now) or #dropped > 0 or limits then
-    expires = first_expiry()
+    expires = queue_head(key_leased)
   elseif #ids > 0 then
     expires = math.min(expires or math.huge, until_then)
   end
@@ -271,7 +267,7 @@ end
 
 if queue_paused then
   due, expires = nil, nil
-elseif #ids > 0 or #dropped > 0 or queue_places and not complete then
+elseif #ids > 0 or #dropped > 0 or (queue_places or due == 0) and not complete then
   due = queue_first_due()
 elseif complete and due then
   -- A look before, once the first message has been due for so long that each schedule wakes somebody, see wakeup.lua.

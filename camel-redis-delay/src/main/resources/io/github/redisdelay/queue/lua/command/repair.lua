@@ -16,8 +16,8 @@
 -- A message is due when its record says, at the latest now if it was being delivered; without a record it counts as new, and is
 -- due at the time that stands before its body. A delivery that it was in has no lease any more, and must not finish it.
 -- How many have no body is right if nothing else is amiss, so after the last slice of the bodies.
--- A priority whose set holds something, and that claims do not look at, is noted again by the last slice of the bodies. Each slice
--- takes ids out of priorities that do not count: those that were scheduled again elsewhere when the configuration was lost.
+-- A priority whose set holds something, and that claims do not look at, is noted again by the last slice of the bodies, or by one that
+-- takes ids out of sets that do not count: those that were scheduled again elsewhere when the configuration was lost.
 -- A dead letter that is not in the index is put there by the walk over the bodies. The walk over the index drops entries
 -- without a body.
 -- A message with a group that the groups do not have is put there by the walk over the bodies. The walk over the groups drops what
@@ -129,8 +129,7 @@ for from = 1, #all, SLICE do
   end
   local found, counts = redis.call('ZMSCORE', key_leased, unpack(ids)), {}
   for l = 1, #levels do
-    local level = levels[l]
-    local scores = redis.call('ZMSCORE', queue_delayed_set(level), unpack(ids))
+    local level, scores = levels[l], redis.call('ZMSCORE', queue_delayed_set(levels[l]), unpack(ids))
     for i = 1, #ids do
       if scores[i] and level % 10 > 0 then
         -- What is no priority counts; of two priorities that one in which the message is due at its own time.
@@ -138,9 +137,9 @@ for from = 1, #all, SLICE do
           and tonumber(scores[i]) == record_read(redis.call('HGET', key_state, ids[i]), dues[ids[i]], 0, ids[i]).due
         twice[#twice + 1] = found[i] and { better and counts[i] or level, ids[i] } or nil
         counts[i] = (better or not found[i]) and level or counts[i]
-      elseif scores[i] and found[i] then
+      elseif scores[i] and (found[i] or level == 10 and walk == 'messages' and not groups[ids[i]]) then
         -- Calls that did not know of groups have scheduled again what is parked.
-        twice[#twice + 1] = { 10, ids[i] }
+        twice[#twice + 1], scores[i] = { 10, ids[i] }, found[i]
       end
       found[i] = found[i] or scores[i]
     end
@@ -153,13 +152,12 @@ for from = 1, #all, SLICE do
 end
 
 -- When the first is due of what claims do not know of yet.
-local earliest = math.huge
-hidden = walk == 'messages' and cursor == '0' and hidden or {}
+local earliest, records = math.huge, {}
+hidden = walk == 'messages' and (cursor == '0' or #twice > 0) and hidden or {}
 for i = 1, #hidden do
-  earliest = math.min(earliest, redis.call('ZRANGE', queue_delayed_set(hidden[i]), '0', '0', 'WITHSCORES')[2])
+  earliest = math.min(earliest, queue_head(queue_delayed_set(hidden[i])))
 end
 
-local records = {}
 if walk == 'messages' then
   for i = 1, #stray do
     local due = dues[stray[i]]

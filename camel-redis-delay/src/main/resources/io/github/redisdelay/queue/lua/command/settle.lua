@@ -172,7 +172,7 @@ local promises, dead_promises
 local limits = queue_priorities.limits
 local before = (groups or limits) and queue_first_due()
 if next(dead) then
-  local head = tonumber(redis.call('ZRANGE', key_dead_delayed, '0', '0', 'WITHSCORES')[2])
+  local head = queue_head(key_dead_delayed)
   if not head or now < head or head < now - WAKEUP_OVERDUE_MICROS then
     dead_promises = wakeup_cover(key_dead_waiters, dead_base, now, now)
   end

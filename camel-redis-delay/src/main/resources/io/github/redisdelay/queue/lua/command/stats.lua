@@ -45,7 +45,7 @@ for i = 1, #records do
 end
 local lost = redis.call('HGET', key_consumers, 'lost')
 lost = lost and #lost == 4 and struct.unpack('<I4', lost) * 1000000 or 0
-local oldest_parked = parked > 0 and tonumber(redis.call('ZRANGE', queue_delayed_set(10), '0', '0', 'WITHSCORES')[2]) or nil
+local oldest_parked = parked > 0 and queue_head(queue_delayed_set(10)) or nil
 if held then
   parked, oldest, oldest_parked = overdue, nil, math.min(oldest or now, oldest_parked or now)
 end

@@ -85,13 +85,15 @@ local function give_take()
     local i = give_read()
     local record = give_records[i] and record_read(give_records[i], now, give_priority, id)
     give_next, free = give_next + 1, free and free - 1
-    -- When the configuration was lost, an id may have been scheduled again, and is in the set of its old priority, too. From there it
-    -- must come neither before its message is due, by its record or its body, nor under its lease.
-    local lease = record and record.claim ~= RECORD_NO_CLAIM and redis.call('ZSCORE', key_leased, id)
-    local time = tonumber(lease or record and record.due or record_time(give_bodies[i], 9) or now)
-    if give_priority > 0 and time > now then
-      give_taken[id] = redis.call('ZADD', queue_delayed_set(give_priority), time, id)
-      due = complete and due or queue_first_due()
+    -- When the configuration was lost, an id may have been scheduled again, and is in the set of its old priority, too. There it is no
+    -- more if it is leased, or has a group; and it must not come before the message is due, by its record or its body.
+    local gone = record and record.claim ~= RECORD_NO_CLAIM and redis.call('ZSCORE', key_leased, id)
+      or group_of and group_of(give_bodies[i])
+    local time = record and record.due or record_time(give_bodies[i], 9) or now
+    if give_priority > 0 and (gone or time > now) then
+      local set = queue_delayed_set(give_priority)
+      give_taken[id] = gone and redis.call('ZREM', set, id) or redis.call('ZADD', set, time, id)
+      due = complete and due or 0
     end
     return id, give_bodies[i], record
   end

@@ -132,8 +132,8 @@ end
 local function group_mend()
   if redis.call('ZCARD', queue_delayed_set(11)) < redis.call('ZCARD', queue_delayed_set(10)) then
     -- Without the configuration, too, an id that is parked may have been used again.
-    for _, id in ipairs(redis.call('ZRANGE', key_leased, 0, -1)) do
-      redis.call('ZREM', queue_delayed_set(10), id)
+    for _, id in ipairs(redis.call('ZRANGE', queue_delayed_set(10), 0, -1)) do
+      redis.call('ZREM', queue_delayed_set(10), (redis.call('ZSCORE', key_leased, id) or not member_group(id)) and id or '')
     end
     group_needed = not member_need(CHECK_GROUPS)
     redis.call('ZUNIONSTORE', key_delayed, 2, key_delayed, queue_delayed_set(10), 'AGGREGATE', 'MIN')

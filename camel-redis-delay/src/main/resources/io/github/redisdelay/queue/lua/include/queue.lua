@@ -94,22 +94,27 @@ local function queue_read_config(finishes, has_groups)
   queue_need_priorities(#digits > 0)
 end
 
+-- Returns the lowest score of a set, nil if it is empty.
+local function queue_head(set)
+  return tonumber(redis.call('ZRANGE', set, '0', '0', 'WITHSCORES')[2])
+end
+
 -- When the first delayed message is due, or may be given by the limits; nil if there is none. And when an event is, by the limits of
 -- the queue. While all places are taken, that is when the lease expires without which one is free.
 local function queue_first_due(event)
   local first
   for i = 0, #queue_priorities do
-    local other = tonumber(redis.call('ZRANGE', queue_delayed_set(queue_priorities[i]), '0', '0', 'WITHSCORES')[2])
+    local other = queue_head(queue_delayed_set(queue_priorities[i]))
     if other and (not first or other < first) then
       first = other
     end
   end
   local limits = queue_priorities.limits
   if limits then
-    local opens = queue_places and redis.call('ZRANGE', queue_delayed_set(13), 0, 0, 'WITHSCORES')[2]
+    local opens = queue_places and queue_head(queue_delayed_set(13))
     local frees = limits.places and redis.call('ZRANGE', key_leased, -limits.places, -limits.places, 'WITHSCORES')[2]
     local from = math.max(limits.opens, tonumber(frees or 0))
-    first = (first or opens) and math.max(from, math.min(first or math.huge, tonumber(opens or math.huge)))
+    first = (first or opens) and math.max(from, math.min(first or math.huge, opens or math.huge))
     event = event and math.max(from, event)
   end
   return first, event
