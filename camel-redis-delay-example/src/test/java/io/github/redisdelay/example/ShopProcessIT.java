@@ -26,7 +26,7 @@ class ShopProcessIT extends ShopProcess {
         speed = 3600;
         start();
         List<String> output = ReadmeCommands.output();
-        await().atMost(Duration.ofSeconds(30))
+        await().atMost(window(Duration.ofSeconds(30)))
                 .untilAsserted(() ->
                         assertThat(text().lines().map(ReadmeCommands::pattern)).containsAll(output));
 
