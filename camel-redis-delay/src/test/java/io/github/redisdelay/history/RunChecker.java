@@ -180,13 +180,16 @@ public final class RunChecker {
         return isReplaced(delivery, settling(delivery), changes.getOrDefault(delivery.event.id(), List.of()));
     }
 
+    /** The last one counts: the rule of the delivery may have come back. */
     private boolean isReplaced(Delivery delivery, Event settling, List<Event> acts) {
         return acts.stream()
-                .anyMatch(act -> act.what() == What.DECLARING
+                .filter(act -> act.what() == What.DECLARING
                         && act.micros() > delivery.claimed
                         && answered(act) < settling.micros()
-                        && isStored(answers.get(act.claim()))
-                        && !act.rule().equals(delivery.rule()));
+                        && isStored(answers.get(act.claim())))
+                .max(Comparator.comparingLong(this::answered))
+                .filter(last -> !last.rule().equals(delivery.rule()))
+                .isPresent();
     }
 
     private void addFault(Event begin, long end) {

@@ -264,6 +264,20 @@ class RunCheckerTest {
     }
 
     @Test
+    void should_accept_the_grid_of_a_run_whose_rule_went_and_came_back_meanwhile() {
+        declared();
+        delivered(10, "c", "a", 10);
+        declared(12, "second", "every 5s", "REPLACED", 62);
+        declared(15, "third", SECONDS, "REPLACED", 24);
+        ended(33, "a", "ACKNOWLEDGE"); // later than that time
+        delivered(40, "c", "b", 40);
+        assertClean();
+        events.remove(events.size() - 1);
+        delivered(60, "c", "b", 60);
+        assertCaught(Rule.LOST);
+    }
+
+    @Test
     void should_accept_the_grid_of_a_rule_that_was_stored_before_a_retry() {
         declared();
         delivered(10, "c", "a", 10);
