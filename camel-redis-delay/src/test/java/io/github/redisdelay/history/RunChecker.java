@@ -175,7 +175,7 @@ public final class RunChecker {
         return new Verdict(report, missed, Duration.ofNanos(latest * 1000), reached);
     }
 
-    /** Whether another rule was stored during a delivery. */
+    /** True if another rule was stored during a delivery. */
     private boolean isReplaced(Delivery delivery) {
         return isReplaced(delivery, settling(delivery), changes.getOrDefault(delivery.event.id(), List.of()));
     }
@@ -338,12 +338,12 @@ public final class RunChecker {
                 .orElse(null);
     }
 
-    /** Whether the server may have lost something between two times. */
+    /** True if the server may have lost something between two times. */
     private boolean isLost(long from, long to) {
         return faults.stream().anyMatch(fault -> fault.loses && fault.begin <= to && fault.end >= from);
     }
 
-    /** Whether a delivery was ended when its end could be lost, or not ended at all. */
+    /** True if a delivery was ended when its end could be lost, or not ended at all. */
     private boolean isRepeatable(Delivery before, long to) {
         Event answer = settled(before);
         return faults.stream()
@@ -402,7 +402,7 @@ public final class RunChecker {
                 && answered(act) >= (index == 0 ? 0 : all.get(index - 1).claimed);
     }
 
-    /** Whether a declaration, a reschedule or a promotion has given a run this time, or may have. */
+    /** True if a declaration, a reschedule or a promotion has given a run this time, or may have. */
     private boolean gives(Event act, long time) {
         Event answer = answers.get(act.claim());
         if (answer != null) {
@@ -443,7 +443,7 @@ public final class RunChecker {
         return follows ? high : Long.MAX_VALUE;
     }
 
-    /** Whether the same rule was stored again, and a time moved, for no reason. */
+    /** True if the same rule was stored again, and a time moved, for no reason. */
     private void checkPulledBack(List<Delivery> all, int index, Delivery first, List<Event> acts) {
         Delivery delivery = all.get(index);
         boolean others = first == null
@@ -465,7 +465,7 @@ public final class RunChecker {
         }
     }
 
-    /** Whether the server's clock was less far ahead when a declaration was executed than at a claim before. */
+    /** True if the server's clock was less far ahead when a declaration was executed than at a claim before. */
     private boolean isSteppedBack(Delivery delivery, Event act) {
         long aheadThen = delivery.event.claimed() - delivery.claimed;
         return answers.get(act.claim()).claimed() - executed.get(act.claim()) < aheadThen;

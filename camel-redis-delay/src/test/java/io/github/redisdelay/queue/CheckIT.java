@@ -68,6 +68,18 @@ class CheckIT extends RealQueueIT {
         get(queue.schedule(message(id, LONG_AGO, 0).withGroup(group)));
     }
 
+    /** Its check has done a slice, or two. */
+    private DelayQueueClient clientWhoseThirdCallFails() {
+        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
+        AtomicInteger calls = new AtomicInteger();
+        return ClientAccess.create(
+                redis.client(),
+                ClientOptions.DEFAULTS,
+                (script, keys, arguments, attempt) -> calls.incrementAndGet() == 3
+                        ? CompletableFuture.failedFuture(new IllegalStateException("no line"))
+                        : real.call(script, keys, arguments, attempt));
+    }
+
     private MessageInfo info(String id) {
         return get(queue.get(id)).orElseThrow().info();
     }
@@ -405,14 +417,7 @@ class CheckIT extends RealQueueIT {
             delete("config");
         }
         schedule("other", IN_AN_HOUR, 3);
-        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
-        AtomicInteger calls = new AtomicInteger();
-        try (DelayQueueClient other = ClientAccess.create(
-                redis.client(),
-                ClientOptions.DEFAULTS,
-                (script, keys, arguments, attempt) -> calls.incrementAndGet() == 3
-                        ? CompletableFuture.failedFuture(new IllegalStateException("no line"))
-                        : real.call(script, keys, arguments, attempt))) {
+        try (DelayQueueClient other = clientWhoseThirdCallFails()) {
             assertThatThrownBy(() -> get(other.queue(queue.name()).admin().check()))
                     .hasMessageContaining("no line");
         }
@@ -512,14 +517,7 @@ class CheckIT extends RealQueueIT {
     void should_fail_where_a_slice_fails_and_find_the_rest_when_asked_again() {
         scheduleMany(1_000, "m", IN_AN_HOUR);
         delete("delayed");
-        ScriptExecutor real = new RedissonScriptExecutor(redis.client());
-        AtomicInteger calls = new AtomicInteger();
-        try (DelayQueueClient other = ClientAccess.create(
-                redis.client(),
-                ClientOptions.DEFAULTS,
-                (script, keys, arguments, attempt) -> calls.incrementAndGet() == 3
-                        ? CompletableFuture.failedFuture(new IllegalStateException("no line"))
-                        : real.call(script, keys, arguments, attempt))) {
+        try (DelayQueueClient other = clientWhoseThirdCallFails()) {
             DelayQueue its = other.queue(queue.name());
             assertThatThrownBy(() -> get(its.admin().check()))
                     .isInstanceOf(DelayQueueException.class)
