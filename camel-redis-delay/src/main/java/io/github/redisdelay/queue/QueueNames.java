@@ -23,16 +23,17 @@ public final class QueueNames {
         if (value == null || value.isBlank()) {
             throw new IllegalArgumentException(what + " is empty: give it a name such as 'orders'");
         }
+        String shown = value.replaceAll("\\p{Cc}", "?");
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);
             if (c == '{' || c == '}') {
                 throw new IllegalArgumentException(
-                        what + " '" + value + "' has a '" + c
+                        what + " '" + shown + "' has a '" + c
                                 + "': braces are reserved for Redis Cluster's hash tags; use letters, digits, ':', '.', '-', '_' or '/'");
             }
             if (Character.isISOControl(c)) {
-                throw new IllegalArgumentException(what + " '" + value.replaceAll("\\p{Cc}", "?")
-                        + "' has a control character at position " + i + ": remove it");
+                throw new IllegalArgumentException(
+                        what + " '" + shown + "' has a control character at position " + i + ": remove it");
             }
         }
         // Each would become a question mark, and so the name of another queue.

@@ -375,8 +375,13 @@ class HeaderFuzzTest {
 
     @Test
     void should_show_no_control_characters_of_any_option() {
-        for (String option : options()) {
-            takeOrRefuse("redis-delay:orders?" + option + "=" + encoded("a\t\n\u0085b"));
+        for (String text : List.of("a\t\n\u0085b", "\n", " \t", "1\n", "\u0085{", "9/1s\n", "a\u0000,")) {
+            for (String option : options()) {
+                for (String with : List.of("", "&partitions=2", "&state=dead", "&operation=promote")) {
+                    takeOrRefuse("redis-delay:orders?" + option + "=" + encoded(text) + with);
+                }
+            }
+            takeOrRefuse("redis-delay:" + encoded(text));
         }
     }
 

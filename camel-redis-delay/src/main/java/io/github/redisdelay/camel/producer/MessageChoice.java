@@ -93,7 +93,7 @@ public record MessageChoice(
     private static String name(String option, String value, String right) {
         if (value != null && value.isBlank()) {
             throw new IllegalArgumentException(
-                    "option '" + option + "' is '" + value + "': give " + right + ", or leave it out for any");
+                    "option '" + option + "' is '': give " + right + ", or leave it out for any");
         }
         return value == null ? null : value.strip();
     }
@@ -150,10 +150,10 @@ public record MessageChoice(
         if (ids != null && asking != null) {
             String header = letters ? IdHeaders.headerOfDeadLetter(message) : RedisDelayConstants.SCHEDULE_ID;
             throw new IllegalArgumentException("operation '" + operation + "' has ids (header '" + header + "') and "
-                    + asking + ", which chooses among all messages: remove one of the two");
+                    + asking + ", which chooses among all messages: remove one");
         }
         if (deadLetterReason != null && !letters && !dead) {
-            throw new IllegalArgumentException("option 'deadLetterReason' (" + deadLetterReason
+            throw new IllegalArgumentException("option 'deadLetterReason' (" + OptionValues.shown(deadLetterReason)
                     + ") means nothing to operation 'promote': set option 'state=dead' for dead letters");
         }
         if (ids != null || asking != null || group != null) {

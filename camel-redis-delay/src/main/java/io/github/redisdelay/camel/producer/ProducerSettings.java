@@ -70,7 +70,7 @@ public record ProducerSettings(
         OptionValues.check("outlookSteps", outlookSteps, 1, Outlook.MAX_STEPS, "from 1 to " + Outlook.MAX_STEPS);
         if (outlookStep.compareTo(LONGEST_OUTLOOK.dividedBy(outlookSteps)) > 0) {
             throw new IllegalArgumentException("options 'outlookStep' (" + outlookStep + ") and 'outlookSteps' ("
-                    + outlookSteps + ") reach over more than 100 years: make one of the two less");
+                    + outlookSteps + ") reach over more than 100 years: lower one");
         }
         OptionValues.check("limit", limit, 1, QueueAdmin.MAX_PAGE, "from 1 to " + QueueAdmin.MAX_PAGE);
     }
