@@ -114,7 +114,6 @@ class FiguresTest {
             beyond two round trips, at most [|] # ms [|] # ms ; a lone message, due at once: p50 − 2 round trips, through Camel
             delayed ÷ with 10 000 [|] # [|] # ; scheduling with 5 000 000 pending, of the rate with 10 000: through Camel
             a claim with nothing due, at most [|] # µs [|] # µs ; Redis time of a claim with nothing due
-            half retry ÷ none [|] # [|] # ; deliver acknowledge and return 1:1, of `deliver acknowledge`, 90 % of what bare scripts reach
             10 000 groups ÷ without [|] # [|] # ; delivery with 10 000 groups, of that without: through Camel
             """)
     void should_be_targets_of_the_results(String text, String target) throws IOException {
