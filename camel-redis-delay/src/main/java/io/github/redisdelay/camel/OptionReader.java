@@ -152,7 +152,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 positive("outlookStep", options.getOutlookStep(), ""),
                 options.getOutlookSteps(),
                 // The component's limit is meant for lists.
-                MessageChoice.ofOptions(
+                new MessageChoice(
                         options.isAll(),
                         options.isSchedules(),
                         options.getFailureException(),

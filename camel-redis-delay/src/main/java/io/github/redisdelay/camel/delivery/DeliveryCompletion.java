@@ -190,37 +190,35 @@ public final class DeliveryCompletion {
     }
 
     private void answered(Decision decision, String route, SettleResult result, Throwable error) {
-        String word = decision.settlement().word();
         if (error != null) {
             LOG.warn(
                     "The settlement of {} ({}) could not be sent; it may be delivered again: {}",
                     delivery,
-                    word,
+                    decision.settlement().word(),
                     error.getMessage());
         } else if (result == SettleResult.STALE_GONE) {
             LOG.debug(
                     "The settlement of {} ({}) is void: the message was cancelled, or another delivery has finished it",
                     delivery,
-                    word);
+                    decision.settlement().word());
         } else {
-            MessageLog.ended(delivery, word);
+            MessageLog.ended(delivery, decision.settlement());
             report.carriedOut(delivery, route, decision, sinceNanos);
         }
     }
 
     private void stale(Decision decision, boolean replaced) {
-        String word = decision.settlement().word();
         if (replaced) {
             LOG.debug(
                     "The settlement of {} ({}) is void: the message was replaced, and what has replaced it is delivered"
                             + " when it is due",
                     delivery,
-                    word);
+                    decision.settlement().word());
         } else {
             LOG.warn(
                     "The settlement of {} ({}) came too late: its lease had expired; it may be delivered again",
                     delivery,
-                    word);
+                    decision.settlement().word());
         }
     }
 

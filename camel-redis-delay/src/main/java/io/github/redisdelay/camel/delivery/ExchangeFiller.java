@@ -4,12 +4,15 @@ package io.github.redisdelay.camel.delivery;
 import io.github.redisdelay.camel.RedisDelayConstants;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.camel.message.MessageMapper;
+import io.github.redisdelay.camel.option.OptionValues;
 import io.github.redisdelay.queue.DeadLetterId;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.RedeliveryReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
 import org.apache.camel.Exchange;
 import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.Message;
@@ -19,6 +22,22 @@ import org.apache.camel.trait.message.RedeliveryTraitPayload;
 
 /** The way from received messages to an exchange, the same for every consumer. */
 public final class ExchangeFiller {
+
+    /** The headers that each message has, in Camel's order of names. */
+    private static final Map<String, Value> EVERY = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+
+    static {
+        EVERY.put(RedisDelayConstants.MESSAGE_ID, Delivery::id);
+        EVERY.put(RedisDelayConstants.QUEUE, Delivery::queue);
+        EVERY.put(RedisDelayConstants.SCHEDULED_TIME, delivery -> delivery.scheduledMicros() / 1000);
+        EVERY.put(RedisDelayConstants.DUE_TIME, delivery -> delivery.dueMicros() / 1000);
+        EVERY.put(RedisDelayConstants.ATTEMPT, Delivery::attempt);
+        EVERY.put(RedisDelayConstants.LATENESS, delivery -> delivery.lateness().toMillis());
+        EVERY.put(Exchange.MESSAGE_TIMESTAMP, delivery -> delivery.scheduledMicros() / 1000);
+    }
+
+    /** What a header says about a delivery. */
+    private interface Value extends Function<Delivery, Object> {}
 
     private ExchangeFiller() {}
 
@@ -48,28 +67,17 @@ public final class ExchangeFiller {
     private static DeliveriesOfExchange fill(
             Message message, Exchange exchange, DeliveryCompletion received, MessageMapper mapper) {
         Delivery delivery = received.delivery();
+        // Put in their order, and before all others, they cost no comparisons of names.
+        message.getHeaders().putAll(EVERY);
+        message.getHeaders().replaceAll((name, value) -> value instanceof Value own ? own.apply(delivery) : value);
         if (received.envelope() != null) {
             mapper.fill(received.envelope(), message, exchange);
         } else {
             message.setBody(delivery.body());
         }
-        message.setHeader(RedisDelayConstants.MESSAGE_ID, delivery.id());
-        message.setHeader(RedisDelayConstants.QUEUE, delivery.queue());
-        Long scheduled = delivery.scheduledMicros() / 1000;
-        message.setHeader(RedisDelayConstants.SCHEDULED_TIME, scheduled);
-        message.setHeader(RedisDelayConstants.DUE_TIME, delivery.dueMicros() / 1000);
-        message.setHeader(RedisDelayConstants.ATTEMPT, delivery.attempt());
-        message.setHeader(RedisDelayConstants.LATENESS, delivery.lateness().toMillis());
-        message.setHeader(Exchange.MESSAGE_TIMESTAMP, scheduled);
-        if (delivery.group() != null) {
-            message.setHeader(RedisDelayConstants.MESSAGE_GROUP, delivery.group());
-        }
-        if (delivery.rule() != null) {
-            message.setHeader(RedisDelayConstants.RULE, delivery.rule());
-        }
-        if (delivery.runMicros() > 0) {
-            message.setHeader(RedisDelayConstants.RUN_TIME, delivery.runMicros() / 1000);
-        }
+        set(message, RedisDelayConstants.MESSAGE_GROUP, delivery.group());
+        set(message, RedisDelayConstants.RULE, delivery.rule());
+        set(message, RedisDelayConstants.RUN_TIME, delivery.runMicros() > 0 ? delivery.runMicros() / 1000 : null);
         if (delivery.nextRunMicros() < Long.MAX_VALUE) {
             message.setHeader(RedisDelayConstants.NEXT_RUN_TIME, delivery.nextRunMicros() / 1000);
         }
@@ -93,13 +101,14 @@ public final class ExchangeFiller {
                 exchange, received, (String) failure.get(RedisDelayConstants.DEAD_LETTER_REASON));
     }
 
+    private static void set(Message message, String header, Object value) {
+        if (value != null) {
+            message.setHeader(header, value);
+        }
+    }
+
     /** The reason of a redelivery as a header's text. */
     public static String text(RedeliveryReason reason) {
-        return switch (reason) {
-            case NONE -> "none";
-            case FAILED -> "failed";
-            case LEASE_EXPIRED -> "leaseExpired";
-            case RELEASED -> "released";
-        };
+        return reason == RedeliveryReason.LEASE_EXPIRED ? "leaseExpired" : OptionValues.lower(reason);
     }
 }

@@ -3,6 +3,7 @@ package io.github.redisdelay.camel.monitor;
 
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.ScheduleResult;
+import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.exception.ShownId;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -41,14 +42,10 @@ public final class MessageLog {
         }
     }
 
-    /**
-     * Notes that Redis has accepted the end of a delivery.
-     *
-     * @param end how it has ended, in a word
-     */
-    public static void ended(Delivery delivery, String end) {
+    /** Notes that Redis has accepted the end of a delivery. */
+    public static void ended(Delivery delivery, Settlement end) {
         if (isOn()) {
-            LOG.debug("{} is finished, due {}: {}", delivery, time(delivery.dueMicros()), end);
+            LOG.debug("{} is finished, due {}: {}", delivery, time(delivery.dueMicros()), end.word());
         }
     }
 

@@ -40,30 +40,16 @@ public record MessageChoice(
     private static final String PART = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*+";
     private static final Pattern CLASS = Pattern.compile(PART + "(?:\\." + PART + ")*+");
 
-    /**
-     * Reads the options; each may be null.
-     *
-     * @throws IllegalArgumentException naming the option, its value and what would be right
-     */
-    public static MessageChoice ofOptions(
-            boolean all,
-            boolean schedules,
-            String failureException,
-            String deadLetterReason,
-            String failureRouteId,
-            Integer limit) {
-        String exception = name("failureException", failureException, A_CLASS);
-        if (exception != null && !CLASS.matcher(exception).matches()) {
-            throw new IllegalArgumentException("option 'failureException' '" + OptionValues.shown(exception)
+    /** @throws IllegalArgumentException naming the option, its value and what would be right */
+    public MessageChoice {
+        failureException = name("failureException", failureException, A_CLASS);
+        deadLetterReason = name("deadLetterReason", deadLetterReason, "a reason, such as failed");
+        failureRouteId = name("failureRouteId", failureRouteId, "the id of a route");
+        limit = limit == null ? null : limit("option 'limit'", limit);
+        if (failureException != null && !CLASS.matcher(failureException).matches()) {
+            throw new IllegalArgumentException("option 'failureException' '" + OptionValues.shown(failureException)
                     + "' is no name of a class: give " + A_CLASS + " or ConnectException");
         }
-        return new MessageChoice(
-                all,
-                schedules,
-                exception,
-                name("deadLetterReason", deadLetterReason, "a reason, such as failed"),
-                name("failureRouteId", failureRouteId, "the id of a route"),
-                limit == null ? null : limit("option 'limit'", limit));
     }
 
     /**

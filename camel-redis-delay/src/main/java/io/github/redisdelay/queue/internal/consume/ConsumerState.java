@@ -28,12 +28,12 @@ final class ConsumerState {
     final InFlightDeliveries inFlight;
     final CapacityShare capacity;
     final OverdueReport overdue;
+    final Prefetch prefetch;
+    final Timers timers;
     final StepTimer timer;
 
-    private final Prefetch prefetch;
     private final ConsumerOptions options;
     private final ConsumerHost host;
-    private final Timers timers;
     private final RandomGenerator random;
     private final long leaseNanos;
 
@@ -71,7 +71,7 @@ final class ConsumerState {
         this.prefetch = new Prefetch(inFlight, options, now);
         this.capacity = new CapacityShare(partitions, inFlight, prefetch, options, host::nextClaimId, random);
         this.overdue = new OverdueReport(now, options.batch());
-        this.timer = new StepTimer(partitions, inFlight, prefetch, capacity, overdue, timers, timerFired);
+        this.timer = new StepTimer(this, timerFired);
     }
 
     // Events.

@@ -11,12 +11,7 @@ import java.util.function.Consumer;
  */
 final class StepTimer {
 
-    private final PartitionStates partitions;
-    private final InFlightDeliveries inFlight;
-    private final Prefetch prefetch;
-    private final CapacityShare capacity;
-    private final OverdueReport overdue;
-    private final Timers timers;
+    private final ConsumerState state;
     /** Called without the lock, with the firing that {@link #isLatest} knows. */
     private final Consumer<Object> fired;
 
@@ -26,20 +21,9 @@ final class StepTimer {
 
     private long atNanos;
 
-    StepTimer(
-            PartitionStates partitions,
-            InFlightDeliveries inFlight,
-            Prefetch prefetch,
-            CapacityShare capacity,
-            OverdueReport overdue,
-            Timers timers,
-            Consumer<Object> fired) {
-        this.partitions = partitions;
-        this.inFlight = inFlight;
-        this.prefetch = prefetch;
-        this.capacity = capacity;
-        this.overdue = overdue;
-        this.timers = timers;
+    /** @param state that the timer belongs to */
+    StepTimer(ConsumerState state, Consumer<Object> fired) {
+        this.state = state;
         this.fired = fired;
     }
 
@@ -60,7 +44,7 @@ final class StepTimer {
         atNanos = now + next;
         Object own = new Object();
         firing = own;
-        timer = timers.schedule(next, () -> fired.accept(own));
+        timer = state.timers.schedule(next, () -> fired.accept(own));
     }
 
     void cancel() {
@@ -83,20 +67,20 @@ final class StepTimer {
 
     /** Returns whether it is time to ask if a message is overdue. */
     boolean isTimeToAsk(long now) {
-        long askAt = overdue.nextAsk(partitions.headNanos());
-        return askAt != Long.MAX_VALUE && now - askAt >= 0 && capacity.capacity(now) == 0;
+        long askAt = state.overdue.nextAsk(state.partitions.headNanos());
+        return askAt != Long.MAX_VALUE && now - askAt >= 0 && state.capacity.capacity(now) == 0;
     }
 
     /** The time until the loop needs a step; {@link Long#MAX_VALUE} if it needs none. */
     private long next(long now, long notBeforeNanos) {
-        long next = inFlight.isOneAlone(now) ? inFlight.aloneFor(now) : Long.MAX_VALUE;
-        next = Math.min(next, prefetch.nextWait(now));
+        long next = state.inFlight.isOneAlone(now) ? state.inFlight.aloneFor(now) : Long.MAX_VALUE;
+        next = Math.min(next, state.prefetch.nextWait(now));
         boolean waitsForCapacity = false;
-        int free = capacity.capacity(now);
-        boolean forDue = capacity.isWorthAClaim(now);
-        boolean forExpired = capacity.expiredLeaseCapacity(now) > 0;
-        long askAt = free == 0 ? overdue.nextAsk(partitions.headNanos()) : Long.MAX_VALUE;
-        for (PartitionState partition : partitions) {
+        int free = state.capacity.capacity(now);
+        boolean forDue = state.capacity.isWorthAClaim(now);
+        boolean forExpired = state.capacity.expiredLeaseCapacity(now) > 0;
+        long askAt = free == 0 ? state.overdue.nextAsk(state.partitions.headNanos()) : Long.MAX_VALUE;
+        for (PartitionState partition : state.partitions) {
             if (partition.claiming()) {
                 continue;
             }
@@ -118,6 +102,6 @@ final class StepTimer {
             }
             next = Math.min(next, at);
         }
-        return waitsForCapacity ? Math.min(next, partitions.nextReturn(now)) : next;
+        return waitsForCapacity ? Math.min(next, state.partitions.nextReturn(now)) : next;
     }
 }
