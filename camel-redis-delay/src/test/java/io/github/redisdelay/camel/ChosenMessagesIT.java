@@ -116,8 +116,8 @@ class ChosenMessagesIT extends DeadLetterSideIT {
         assertThat(count("?operation=promote&failureRouteId=notify&failureException=java.io.IOException", Map.of()))
                 .isOne();
         assertThat(stats().overdue()).isOne();
-        assertThat(refused("?operation=promote&deadLetterReason=failed", Map.of()))
-                .contains("'deadLetterReason'", "state=dead");
+        assertThat(refused("?operation=promote&deadLetterReason=fail%0Aed", Map.of()))
+                .contains("'deadLetterReason' (fail?ed)", "state=dead");
         assertThat(count("?operation=promote&deadLetterReason=failed&state=dead", Map.of()))
                 .isZero();
     }
