@@ -11,9 +11,11 @@ import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.TestClients;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.redisson.api.RedissonClient;
 
@@ -134,11 +136,25 @@ final class FaultProcess {
                 ConsumerOptions.DEFAULTS,
                 Runnable::run,
                 delivery -> delivery.settle(Settlement.ACKNOWLEDGE).result().thenRun(() -> ended.complete(null)));
-        queue.schedule(ScheduleRequest.of("first", new byte[0], DueTime.now()))
-                .result()
-                .get();
+        for (int i = 0; !isScheduled(queue, "first-" + i); i++) {
+            // The first request may take longer than its timeout, too.
+        }
         ended.get();
         consumer.stop(true).get();
+    }
+
+    private static boolean isScheduled(DelayQueue queue, String id) throws Exception {
+        try {
+            queue.schedule(ScheduleRequest.of(id, new byte[0], DueTime.now()))
+                    .result()
+                    .get();
+            return true;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RequestTimeoutException) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     private void called(String script, boolean group, TestClients.Moment moment) {
