@@ -122,11 +122,14 @@ public final class UnbatchedCalls {
             }
         };
         failOnClose(outcome);
-        outcome.whenComplete((answer, error) -> call.stop());
+        // It is repeated no more before its caller hears of the end.
+        CompletableFuture<Object> told = outcome.orTimeout(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                .whenComplete((answer, error) -> call.stop())
+                .exceptionally(error -> {
+                    throw exception(queue, ErrorText.unwrap(error), call.lastError());
+                });
         call.start();
-        return outcome.orTimeout(requestTimeout.toNanos(), TimeUnit.NANOSECONDS).exceptionally(error -> {
-            throw exception(queue, ErrorText.unwrap(error), call.lastError());
-        });
+        return told;
     }
 
     /** @param lastError the error for which the call was repeated; null for none */
