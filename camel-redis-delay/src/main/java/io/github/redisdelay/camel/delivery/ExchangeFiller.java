@@ -36,7 +36,7 @@ public final class ExchangeFiller {
         EVERY.put(Exchange.MESSAGE_TIMESTAMP, delivery -> delivery.scheduledMicros() / 1000);
     }
 
-    /** What a header says about a delivery. */
+    /** The value of a header, read from a delivery. */
     private interface Value extends Function<Delivery, Object> {}
 
     private ExchangeFiller() {}
@@ -67,7 +67,7 @@ public final class ExchangeFiller {
     private static DeliveriesOfExchange fill(
             Message message, Exchange exchange, DeliveryCompletion received, MessageMapper mapper) {
         Delivery delivery = received.delivery();
-        // Put in their order, and before all others, they cost no comparisons of names.
+        // All at once and sorted, into an empty map: no names are compared.
         message.getHeaders().putAll(EVERY);
         message.getHeaders().replaceAll((name, value) -> value instanceof Value own ? own.apply(delivery) : value);
         if (received.envelope() != null) {

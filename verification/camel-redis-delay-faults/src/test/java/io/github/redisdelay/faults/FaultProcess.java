@@ -136,8 +136,9 @@ final class FaultProcess {
                 ConsumerOptions.DEFAULTS,
                 Runnable::run,
                 delivery -> delivery.settle(Settlement.ACKNOWLEDGE).result().thenRun(() -> ended.complete(null)));
-        for (int i = 0; !isScheduled(queue, "first-" + i); i++) {
-            // The first request may take longer than its timeout, too.
+        int sent = 0;
+        while (!isScheduled(queue, "first-" + sent)) {
+            sent++; // the first request may take longer than its timeout, too
         }
         ended.get();
         consumer.stop(true).get();

@@ -21,7 +21,7 @@ final class StepTimer {
 
     private long atNanos;
 
-    /** @param state that the timer belongs to */
+    /** @param state the owner, which may not be complete yet; it is read from the first {@link #arm} on */
     StepTimer(ConsumerState state, Consumer<Object> fired) {
         this.state = state;
         this.fired = fired;
