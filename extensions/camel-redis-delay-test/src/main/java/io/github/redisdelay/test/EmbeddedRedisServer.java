@@ -24,11 +24,15 @@ import redis.embedded.RedisExecProvider;
  */
 final class EmbeddedRedisServer extends RedisServer {
 
+    /**
+     * The shell ends the listener by its number. So the listener must not end before: the shell would reap it, and the
+     * number could be that of another process by then, or of a thread of one. A JVM ends by that with the exit code 143.
+     */
     private static final String LAUNCHER = String.join(
             "\n",
             "exec 3<&0",
             "\"$@\" 3<&- & server=$!",
-            "{ read signal <&3 || signal=KILL; kill -s $signal $server; } & listener=$!",
+            "{ read signal <&3 || signal=KILL; kill -s $signal $server; exec sleep 3600; } & listener=$!",
             "wait $server; status=$?",
             "kill $listener",
             "exit $status");

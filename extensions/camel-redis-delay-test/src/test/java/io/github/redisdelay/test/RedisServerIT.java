@@ -4,9 +4,12 @@ package io.github.redisdelay.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Socket;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.redisson.Redisson;
@@ -105,6 +108,28 @@ class RedisServerIT {
             withClient(server, "secret", client -> assertThat(
                             client.getBucket("kept", StringCodec.INSTANCE).get())
                     .isEqualTo("yes"));
+        }
+    }
+
+    /** Its number may be that of another process, as the JVM of a test. The shell says where there is none. */
+    @Test
+    void theEndOfAServerSignalsNoProcessThatHasEnded() throws IOException {
+        try (RedisServer server = RedisServer.embedded("requirepass secret")) {
+            AtomicReference<String> folder = new AtomicReference<>();
+            withClient(
+                    server,
+                    "secret",
+                    client -> folder.set(client.getRedisNodes(RedisNodes.SINGLE)
+                            .getInstance()
+                            .getConfig("dir")
+                            .get("dir")));
+
+            server.stop();
+
+            assertThat(Path.of(folder.get(), "redis.log"))
+                    .content()
+                    .contains("SIGTERM")
+                    .doesNotContain("No such process");
         }
     }
 
