@@ -130,10 +130,16 @@ static void sync_ends(pid_t thread, int killed) {
     }
 }
 
+/* A child may be reported dead before it is reported born. Then its number may be that of a process of others. */
+static int is_ours(pid_t child) {
+    siginfo_t state;
+    return waitid(P_PID, child, &state, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
 static void end_of(pid_t pid, pid_t server) {
     sync_ends(pid, 1);
     for (int i = 0; i < born; i++) {
-        if (pid == server) kill(children[i], SIGKILL);
+        if (pid == server && is_ours(children[i])) kill(children[i], SIGKILL);
         else if (children[i] == pid) children[i--] = children[--born];
     }
 }
