@@ -398,7 +398,7 @@ final class Experiment implements AutoCloseable {
     }
 
     /** From the beginning of a fault to its end, in microseconds. */
-    private record Outage(long begin, long end) {
+    record Outage(long begin, long end) {
 
         long overlap(long from, long to) {
             return Math.max(0, Math.min(end, to) - Math.max(begin, from));
@@ -423,15 +423,14 @@ final class Experiment implements AutoCloseable {
     }
 
     /**
-     * The longest time that a message was late when it came first, counted from its due time, without the first fault
-     * that it has waited for the end of.
+     * The longest time that a message was late when it came first, counted from its due time, the new one if it was
+     * rescheduled, without the first fault that it has waited for the end of.
      */
-    private Duration recovery(List<Event> events) {
-        List<Outage> outages = outages(events);
+    static Duration recovery(List<Event> events, List<Outage> outages) {
         Map<String, Long> due = new HashMap<>();
         Map<String, Long> first = new HashMap<>();
         for (Event event : events) {
-            if (event.what() == What.SCHEDULED) {
+            if (event.what() == What.SCHEDULED || event.what() == What.MOVED) {
                 due.merge(event.id(), event.due(), Math::max);
             } else if (event.what() == What.DELIVERED) {
                 first.merge(event.id(), event.micros(), Math::min);
@@ -469,7 +468,8 @@ final class Experiment implements AutoCloseable {
                 .isGreaterThanOrEqualTo(report.uncertain());
         assertEachHasReceived(heals.isEmpty() ? 0 : heals.get(heals.size() - 1));
         if (limits == null) { // else a message may wait for all others of its group; the judge asks for more
-            assertThat(recovery(inMachineTime()))
+            List<Event> events = inMachineTime();
+            assertThat(recovery(events, outages(events)))
                     .as("how late messages were at the most")
                     .isLessThan(SAFETY_INTERVAL.plus(SLACK));
         }
@@ -485,7 +485,7 @@ final class Experiment implements AutoCloseable {
                 .toList();
         List<Event> events = inMachineTime();
         Report report = judgeLimits(HistoryChecker.check(events, site.lease(), leftovers));
-        Duration recovery = recovery(events);
+        Duration recovery = recovery(events, outages(events));
         row(name, tried, report.confirmed(), inFlight, report.lost(), report.duplicates(), recovery);
         LOG.info(
                 "{}: {} scheduled, {} confirmed, {} deliveries, {} uncertain, again because: {}; rare states: {}",
