@@ -98,6 +98,7 @@ final class FaultProcess {
     }
 
     public static void main(String[] arguments) throws Exception {
+        ChildMain.endsItsJvmWhenItFails();
         String name = arguments[3];
         long seed = Long.parseLong(arguments[4]);
         Death death = arguments[5].equals("-") ? null : Death.valueOf(arguments[5]);

@@ -47,6 +47,7 @@ final class GroupedApplication {
 
     /** The application. Its argument is the address of Redis. */
     public static void main(String[] arguments) throws Exception {
+        ChildMain.endsItsJvmWhenItFails();
         Main main = new Main();
         main.configure().addRoutesBuilder(new RouteBuilder() {
             @Override

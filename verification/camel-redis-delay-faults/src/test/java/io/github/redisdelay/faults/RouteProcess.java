@@ -62,6 +62,7 @@ final class RouteProcess {
     private final LongAdder received = new LongAdder();
 
     public static void main(String[] arguments) throws Exception {
+        ChildMain.endsItsJvmWhenItFails();
         new RouteProcess().run(Role.valueOf(arguments[0]), arguments[1]);
     }
 

@@ -35,6 +35,7 @@ final class ScheduledApplication {
 
     /** The application. Its argument is the address of Redis. */
     public static void main(String[] arguments) throws Exception {
+        ChildMain.endsItsJvmWhenItFails();
         Main main = new Main();
         main.configure().addRoutesBuilder(new RouteBuilder() {
             @Override

@@ -13,6 +13,7 @@ final class SoakProcess {
     private SoakProcess() {}
 
     public static void main(String[] arguments) throws Exception {
+        ChildMain.endsItsJvmWhenItFails();
         SoakNode.silence();
         SoakNode.Settings settings = SoakNode.Settings.of(arguments);
         SoakNode node = new SoakNode(settings);
