@@ -33,6 +33,9 @@ final class PowerCutLoad implements AutoCloseable {
     private final RedissonClient redisson;
     private final DelayQueueClient client;
     private final ExecutorService producer = Executors.newSingleThreadExecutor();
+    /** For results. By default a machine of two cores begins a thread for each of them, thousands in a second. */
+    private final ExecutorService recorder = Executors.newSingleThreadExecutor();
+
     private final Semaphore window = new Semaphore(WINDOW);
     /** With {@link System#nanoTime}, by queue and id. */
     private final Map<String, Long> scheduled = new ConcurrentHashMap<>();
@@ -57,15 +60,19 @@ final class PowerCutLoad implements AutoCloseable {
     }
 
     private void send(DelayQueue queue, String id, boolean cancel) {
-        String name = name(queue.name(), id);
         ScheduleRequest request = ScheduleRequest.of(id, new byte[200], DueTime.after(Duration.ofHours(1)));
-        queue.schedule(request).result().whenCompleteAsync((result, error) -> {
-            if (error == null && cancel) {
-                queue.cancel(id).result().whenComplete((change, failure) -> confirmed(cancelled, name, failure));
-            } else {
-                confirmed(scheduled, name, error);
-            }
-        });
+        queue.schedule(request)
+                .result()
+                .whenCompleteAsync((result, error) -> scheduled(queue, id, cancel, error), recorder);
+    }
+
+    private void scheduled(DelayQueue queue, String id, boolean cancel, Throwable error) {
+        String name = name(queue.name(), id);
+        if (error == null && cancel) {
+            queue.cancel(id).result().whenComplete((change, failure) -> confirmed(cancelled, name, failure));
+        } else {
+            confirmed(scheduled, name, error);
+        }
     }
 
     private void confirmed(Map<String, Long> changes, String name, Throwable error) {
@@ -90,6 +97,7 @@ final class PowerCutLoad implements AutoCloseable {
         producer.shutdownNow();
         client.close(Duration.ofMillis(1));
         redisson.shutdown();
+        recorder.shutdown();
         if (!producer.awaitTermination(30, TimeUnit.SECONDS)) {
             throw new AssertionError("the producer does not end");
         }
