@@ -27,8 +27,9 @@ record PowerCutTally(int cuts, long confirmed, long lost, long oldestNanos) {
                 Math.max(oldestNanos, other.oldestNanos));
     }
 
+    /** None if it was confirmed while the cut came. */
     Duration oldest() {
-        return Duration.ofNanos(lost == 0 ? 0 : oldestNanos);
+        return Duration.ofNanos(lost == 0 ? 0 : Math.max(0, oldestNanos));
     }
 
     /** As a cell of a table. */
