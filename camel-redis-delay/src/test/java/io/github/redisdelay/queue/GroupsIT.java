@@ -11,6 +11,7 @@ import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.partition.RedisDelayQueue;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -672,5 +673,93 @@ class GroupsIT extends RealQueueIT {
         acknowledge(claimOnly("m2"));
         assertThat(acknowledge(first)).isEqualTo(SettleResult.STALE_HELD);
         acknowledge(claimOnly("m3"));
+    }
+
+    @Test
+    void should_bring_a_group_of_thousands_into_line_with_a_limit() {
+        limit(0, true);
+        List<Submission<ScheduleResult>> all = new ArrayList<>();
+        for (int i = 0; i < 9_000; i++) {
+            all.add(queue.schedule(grouped("m" + i, "g", at(i))));
+        }
+        all.forEach(each -> get(each));
+        limit(1, true);
+        assertThat(redis.client().<String, String>getMap(keys().key("config"), StringCodec.INSTANCE))
+                .doesNotContainKey("groupLimit");
+        assertThat(members("parked")).hasSize(8_999);
+        acknowledge(claimOnly("m0"));
+        get(queue.group("g").pause(DueTime.after(Duration.ofHours(1))));
+        assertThat(claim(10)).isEmpty();
+        get(queue.group("g").resume());
+        limit(0, true);
+        assertThat(members("parked")).isEmpty();
+        get(queue.group("g").pause(DueTime.after(Duration.ofHours(1))));
+        assertThat(claim(10)).isEmpty();
+        assertThat(get(queue.group("g").cancelAll(false, true))).isEqualTo(8_999);
+    }
+
+    @Test
+    void should_keep_the_place_of_a_failed_one_that_was_due_at_the_epoch() {
+        for (String id : List.of("m1", "m2")) {
+            schedule(id, "g", DueTime.at(Instant.EPOCH));
+        }
+        get(claimOnly("m1").settle(RETRY_LATER));
+        assertThat(claim(10)).isEmpty();
+        pass(Duration.ofMinutes(31));
+        acknowledge(claimOnly("m1"));
+        acknowledge(claimOnly("m2"));
+    }
+
+    @Test
+    void should_give_the_places_of_those_that_retry_late_to_all_that_are_due() {
+        limit(20, false);
+        scheduleGroup(60);
+        List<ClaimedDelivery> failed = claim(20);
+        failed.stream().map(delivery -> delivery.settle(RETRY_LATER)).toList().forEach(each -> get(each));
+        assertThat(ids(claim(20)))
+                .containsExactlyElementsOf(
+                        IntStream.rangeClosed(21, 40).mapToObj(i -> "m" + i).toList());
+    }
+
+    @Test
+    void should_count_as_long_as_a_walk_that_began_after_a_change_of_the_limit_has_not_ended() {
+        limit(3, true);
+        scheduleGroup(5);
+        Object[] change = {
+            bytes("other client"), bytes("1"), bytes(keys().base()), bytes(""), bytes("limit-strict"), bytes("1")
+        };
+        new PatientCaller(redis.client())
+                .call(LuaScript.CHANGE, keys().of(LuaScript.CHANGE), change, 1)
+                .join();
+        var config = redis.client().<String, String>getMap(keys().key("config"), StringCodec.INSTANCE);
+        assertThat(config.get("groupLimit")).startsWith("1 limit-strict changed ");
+        claimOnly("m1");
+        // The walk of a client that began before.
+        config.put("groupLimit", "1 limit-strict changed " + Long.MAX_VALUE);
+        get(queue.admin().check());
+        assertThat(config.get("groupLimit")).startsWith("1 limit-strict changed ");
+        config.put("groupLimit", "1 limit-strict changed 1");
+        get(queue.admin().check());
+        assertThat(config).doesNotContainKey("groupLimit");
+    }
+
+    @Test
+    void should_give_no_more_than_the_limit_where_hundreds_are_leased_and_others_are_scheduled_before_them() {
+        limit(300, true);
+        scheduleAll(300, 1_000);
+        assertThat(claim(256)).hasSize(256);
+        assertThat(claim(43)).hasSize(43);
+        scheduleAll(256, 0);
+        assertThat(ids(claim(256))).containsExactly("m0 0");
+        limit(10, true);
+        assertThat(claim(256)).isEmpty();
+        assertThat(members("delayed")).isEmpty();
+    }
+
+    private void scheduleAll(int count, int from) {
+        IntStream.range(0, count)
+                .mapToObj(i -> queue.schedule(grouped("m" + from + " " + i, "g", at(from + i))))
+                .toList()
+                .forEach(each -> get(each));
     }
 }

@@ -180,6 +180,8 @@ public final class QueueModel {
     private final Set<String> needs = new LinkedHashSet<>();
     /** Those that have a place in their group. */
     private final Set<String> placed = new HashSet<>();
+    /** Of these the ones that have kept it since they failed, or were given back. */
+    private final Set<String> kept = new HashSet<>();
     /** Those of groups that are parked, as the last call that changed their group left them; they are among the delayed. */
     private final Set<String> parked = new HashSet<>();
     /** The groups that the call has changed: false of one that messages have only left. */
@@ -190,6 +192,8 @@ public final class QueueModel {
     private final Map<String, Long> opening = new TreeMap<>();
     /** How many places a group has, 0 for any number; and whether a failed message keeps its one. */
     private int places = 1;
+    /** Since when the number of places is another one; 0 if all groups are in line with it. */
+    private long limitChanged;
 
     private boolean strict = true;
     /** The rate of the queue: the time from one delivery to the next one, 0 for none; and how many may begin at once. */
@@ -253,10 +257,12 @@ public final class QueueModel {
         paused = other.paused;
         needs.addAll(other.needs);
         placed.addAll(other.placed);
+        kept.addAll(other.kept);
         parked.addAll(other.parked);
         gates.putAll(other.gates);
         opening.putAll(other.opening);
         places = other.places;
+        limitChanged = other.limitChanged;
         strict = other.strict;
         interval = other.interval;
         burst = other.burst;
@@ -297,6 +303,11 @@ public final class QueueModel {
 
     private int holders(String group) {
         return (int) placed.stream().filter(id -> group.equals(groupOf(id))).count();
+    }
+
+    private void leavePlace(String id) {
+        placed.remove(id);
+        kept.remove(id);
     }
 
     /** When the gate of a group opens; 0 if it is open. */
@@ -432,8 +443,10 @@ public final class QueueModel {
         }
         leased.remove(id);
         delayed.put(id, new Waiting(keeps ? shut : time, 0));
-        if (!keeps) {
-            placed.remove(id);
+        if (keeps) {
+            this.kept.add(id);
+        } else {
+            leavePlace(id);
             parked.add(id);
             touch(group, false);
         }
@@ -924,7 +937,7 @@ public final class QueueModel {
         }
         state.put(id, Run.record(due, s.priority, past, s.parts()[2], ""));
         leased.remove(id);
-        placed.remove(id);
+        leavePlace(id);
         delay(id, due, s.level());
         answer(reply, 1, value);
     }
@@ -970,6 +983,7 @@ public final class QueueModel {
             }
             if (action.startsWith("limit-")) {
                 answer(reply, strict ? 0 : 1, places);
+                limitChanged = (int) due != places && grouped() ? time : limitChanged;
                 places = (int) due;
                 strict = action.equals("limit-strict");
                 continue;
@@ -1008,7 +1022,7 @@ public final class QueueModel {
                         id,
                         new State(s.attempts, s.lost, s.reason, s.priority, s.claim, (long) due, firstDue, s.failure));
                 if (!action.equals("promote")) {
-                    placed.remove(id);
+                    leavePlace(id);
                 }
                 parked.remove(id);
                 delay(id, (long) due, pending.priority);
@@ -1093,9 +1107,7 @@ public final class QueueModel {
                     state.put(id, new State(s.attempts, 0, 1, s.priority, NO_CLAIM, due, first, failure));
                     leased.remove(id);
                     givenBack.add(id);
-                    if (!strict || s.attempts == 0) {
-                        placed.remove(id);
-                    }
+                    keepPlace(id, s.attempts);
                     delay(id, due, s.level());
                     answer(reply, 1, due);
                 }
@@ -1104,9 +1116,7 @@ public final class QueueModel {
                     state.put(id, new State(attempts, s.lost, 3, s.priority, NO_CLAIM, s.due, s.firstDue, s.failure));
                     leased.remove(id);
                     givenBack.add(id);
-                    if (!strict || attempts == 0) {
-                        placed.remove(id);
-                    }
+                    keepPlace(id, attempts);
                     delay(id, s.due, s.level());
                     answer(reply, 1, s.due);
                 }
@@ -1138,6 +1148,14 @@ public final class QueueModel {
 
     private static String action(Object[] item) {
         return text(item[2]).split(" ")[0];
+    }
+
+    private void keepPlace(String id, int attempts) {
+        if (!strict || attempts == 0) {
+            leavePlace(id);
+        } else if (placed.contains(id)) {
+            kept.add(id);
+        }
     }
 
     private void finish(String id, long remember, long time) {
@@ -1191,6 +1209,7 @@ public final class QueueModel {
                         messages.keySet().stream()
                                 .filter(id -> groupOf(id) != null)
                                 .forEach(this::dueAsRecorded);
+                        limitChanged = 0;
                         yield List.of(doubles(time, grouped, 0), ascii("0"));
                     }
                     default -> check(walk.equals("messages"), time);
@@ -1308,7 +1327,7 @@ public final class QueueModel {
                     dropped.add(id);
                     continue;
                 }
-                State s = stateOf(id, fromLease ? leased.get(id) : message.due, fromLease ? 0 : level);
+                State s = stateOf(id, message.due, fromLease ? 0 : level);
                 if (!fromLease && level > 0 && s.due > time) {
                     // Its record was lost, which had an earlier time: what has a priority is due as its body says.
                     delayed.put(id, new Waiting(s.due, level));
@@ -1639,7 +1658,7 @@ public final class QueueModel {
         delayed.remove(id);
         leased.remove(id);
         state.remove(id);
-        placed.remove(id);
+        leavePlace(id);
     }
 
     /** A body is lost, as by eviction or by hand. */
@@ -1721,12 +1740,11 @@ public final class QueueModel {
                 .put(id, String.valueOf(w.due)));
         for (String id : dead == null ? Set.<String>of() : messages.keySet()) {
             if (groupOf(id) != null) {
-                String due = delayed.containsKey(id)
-                        ? latin(ByteBuffer.allocate(8)
-                                .putDouble(delayed.get(id).due)
-                                .array())
-                        : "";
-                String entry = placed.contains(id) ? "1" + id : (parked.contains(id) ? "3" : "2") + due + id;
+                double due = kept.contains(id)
+                        ? Double.MIN_VALUE
+                        : placed.contains(id) ? stateOf(id, messages.get(id).due, 0).due : delayed.get(id).due;
+                String order = latin(ByteBuffer.allocate(8).putDouble(due).array()) + id;
+                String entry = (parked.contains(id) ? "2" : "1") + order;
                 snapshot.keys().get(queue + "groups").put(groupOf(id) + "\0" + entry, "0");
             }
         }
@@ -1752,8 +1770,9 @@ public final class QueueModel {
         if (next >= 0) {
             config.put("next", String.valueOf(next));
         }
-        if (places != 1 || !strict) {
-            config.put("groupLimit", places + (strict ? " limit-strict" : " limit-relaxed"));
+        if (places != 1 || !strict || limitChanged > 0) {
+            String changed = limitChanged > 0 ? " changed " + limitChanged : "";
+            config.put("groupLimit", places + (strict ? " limit-strict" : " limit-relaxed") + changed);
         }
         StringBuilder digits = new StringBuilder();
         priorities.forEach(digits::append);

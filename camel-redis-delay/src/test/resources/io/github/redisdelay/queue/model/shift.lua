@@ -39,14 +39,14 @@ for i = 1, #KEYS do
   elseif string.find(KEYS[i], 'gates$') then
     shift_within(KEYS[i], 1, 25)
   elseif string.find(KEYS[i], 'groups$') then
-    -- The times are in the members, but of those that have a place.
+    -- The times are in the members, but of those that keep their places.
     local members = redis.call('ZRANGE', KEYS[i], 0, -1)
     for j = 1, #members do
       local group, kind, rest = string.match(members[j], '^([^%z]+)%z(.)(.*)$')
-      if kind ~= '1' then
+      local due = struct.unpack('>d', rest)
+      if due % 1 == 0 then
         redis.call('ZREM', KEYS[i], members[j])
-        redis.call('ZADD', KEYS[i], 0, group .. '\0' .. kind .. struct.pack('>d', earlier(struct.unpack('>d', rest)))
-          .. string.sub(rest, 9))
+        redis.call('ZADD', KEYS[i], 0, group .. '\0' .. kind .. struct.pack('>d', earlier(due)) .. string.sub(rest, 9))
       end
     end
   else

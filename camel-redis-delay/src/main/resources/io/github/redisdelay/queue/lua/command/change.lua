@@ -96,7 +96,9 @@ for i = 1, items_count do
   if action == 'limit-strict' or action == 'limit-relaxed' then
     local limit = redis.call('HGET', key_config, 'groupLimit') or '1 limit-strict'
     was, due, resumed = string.find(limit, 'relaxed', 1, true) and 1 or 0, tonumber(string.match(limit, '^%d+')) or 1, true
-    limit = string.format('%.0f', dues[i]) .. ' ' .. action
+    local changed = dues[i] ~= due and queue_places and ' changed ' .. string.format('%.0f', now)
+      or string.match(limit, ' changed.*') or ''
+    limit = string.format('%.0f', dues[i]) .. ' ' .. action .. changed
     redis.call('HSET', key_config, 'groupLimit', limit)
     redis.call('HDEL', key_config, limit == '1 limit-strict' and 'groupLimit' or '')
   elseif LIMITS[action] then
@@ -133,7 +135,7 @@ for i = 1, items_count do
     elseif pending then
       due = action == 'promote' and math.min(dues[i], tonumber(pending)) or dues[i]
       local keeps = action == 'promote' and group
-        and redis.call('ZSCORE', queue_delayed_set(11), member_make(group, MEMBER_PLACE, id))
+        and redis.call('ZSCORE', queue_delayed_set(11), member_make(group, MEMBER_PLACE, id, MEMBER_KEPT))
       group_leave(not keeps and group, id)
       local record = record_read(redis.call('HGET', key_state, id), tonumber(pending), priority or 0, id)
       record.due, record.first_due, record.group = due, record.attempts == 0 and due or record.first_due, group or record.group

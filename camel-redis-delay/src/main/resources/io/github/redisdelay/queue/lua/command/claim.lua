@@ -103,43 +103,58 @@ if not stored then
 end
 if stored or not queue_paused and asked > 0 and (queue_places or due and due <= now or expires and expires <= now) then
 --@include record.lua
-  -- Of a queue with groups: the group of a stored message; whether that may be given; what joins and leaves the index then; and
-  -- two functions of group.lua.
-  local group_of, may_give, placed, gone, leave_group, end_groups
+  -- Of a queue with groups: the group of a stored message; whether that may be given; the groups of several, and which of them may be
+  -- given without that; and two functions of group.lua.
+  local group_of, may_give, give_look, leave_group, end_groups
   if queue_places and not stored then
 --@include member.lua
 --@include page.lua
 --@include group.lua
     group_of, leave_group, end_groups = member_stored, group_leave, group_end
-    -- How many of a group have places, with those that this call gives. A claim that would be filled mends now and then, so
-    -- that it costs most of them nothing.
-    local holders, last = {}, tonumber(redis.call('ZRANGE', key_delayed, wanted - 1, wanted - 1, 'WITHSCORES')[2])
+    -- How many of a group have begun, with those that may_give gives; and the groups of these. A claim that would be filled mends now
+    -- and then, so that it costs most of them nothing.
+    local holders, given, last = {}, {}, tonumber(redis.call('ZRANGE', key_delayed, wanted - 1, wanted - 1, 'WITHSCORES')[2])
     if not last or last > now or now % 16 == 0 or limits then
       group_mend()
       local _ = limits and gate_open()
       group_end()
       due = queue_first_due()
     end
-    placed, gone = {}, {}
+    -- Returns the groups of stored messages; and which of these were never begun and have places, so that they may be given as they are.
+    give_look = function(all, found)
+      local groups, members, place = {}, {}, '\0' .. MEMBER_PLACE
+      for i = 1, #found do
+        local group = member_stored(found[i])
+        groups[i] = group
+        members[i] = group and group .. place .. string.reverse(string.sub(found[i], 9, 16)) .. all[i] or ''
+      end
+      return groups, queue_aligned and not batch_timeout and redis.call('ZMSCORE', queue_delayed_set(11), unpack(members)) or {}
+    end
     -- A message whose group has no place for it is parked; but a batch, which has one of a group, leaves others where they are.
     may_give = function(id, group, time, record)
-      if batch_timeout and holders[group] then
+      if batch_timeout and given[group] then
         return false
       end
-      local own = member_make(group, MEMBER_PLACE, id)
-      local kept = record and redis.call('ZSCORE', queue_delayed_set(11), own)
-      local others = (holders[group] or gate_begun(group)) - (kept and 1 or 0)
+      local own, its_kept = member_make(group, MEMBER_PLACE, id, time), member_make(group, MEMBER_PLACE, id, MEMBER_KEPT)
+      local known = redis.call('ZMSCORE', queue_delayed_set(11), own, its_kept)
+      local kept = record and (known[2] or known[1] and redis.call('ZSCORE', key_leased, id))
+      local others = queue_places < math.huge and (holders[group] or gate_begun(group)) - (kept and 1 or 0) or 0
       local gate = limits and { gate_read(group) } or {}
       local gives = not gate[1] and others < queue_places
+      holders[group] = others + ((gives or kept and gate[1]) and 1 or 0)
       if gives then
-        holders[group], placed[#placed + 1], placed[#placed + 2] = others + 1, '0', own
-        gone[#gone + 1] = member_make(group, MEMBER_DELAYED, id, time)
+        given[group] = true
+        local _ = known[1] or known[2] or redis.call('ZADD', queue_delayed_set(11), '0', own)
         if limits and limits.group_interval > 0 then
           gate_write(group, math.max(gate[2], now - limits.group_slack) + limits.group_interval, gate[3], gate[4])
         end
       else
         -- One that keeps its place comes again when the gate opens; its record knows better, for when the rate is raised.
         local keeps = kept and gate[1]
+        if keeps then
+          redis.call('ZADD', queue_delayed_set(11), '0', its_kept)
+          redis.call('ZREM', queue_delayed_set(11), own)
+        end
         group_leave(not keeps and group, id)
         if record then
           record.claim = RECORD_NO_CLAIM
@@ -154,10 +169,6 @@ if stored or not queue_paused and asked > 0 and (queue_places or due and due <= 
   end
   if stored or due and due <= now or expires and expires <= now then
 --@include give.lua
-  end
-  if placed and #placed > 0 then
-    redis.call('ZADD', queue_delayed_set(11), unpack(placed))
-    redis.call('ZREM', queue_delayed_set(11), unpack(gone))
   end
   local _ = end_groups and end_groups()
 end

@@ -8,7 +8,7 @@
 -- Errors  argument, config, needs, partitions
 -- Cost  O(log N) for each message
 --
--- Those with a place come first, then the others in the order of their due times.
+-- Those with a place come first, then the others, both in the order of their due times.
 
 --@include call.lua
 --@include clock.lua
@@ -30,6 +30,6 @@ local reply = {
     redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PARKED, last), row_paused(group)),
   limit > 0 and #found == limit and string.sub(found[#found], #prefix + 1) or '' }
 for i = 1, #found do
-  row_append_found(reply, member_parts(found[i], group).id)
+  row_append_found(reply, (select(3, member_parts(found[i], group))))
 end
 return reply

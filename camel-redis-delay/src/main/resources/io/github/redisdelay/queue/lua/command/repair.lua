@@ -21,7 +21,7 @@
 -- A dead letter that is not in the index is put there by the walk over the bodies. The walk over the index drops entries
 -- without a body.
 -- A message with a group that the groups do not have is put there by the walk over the bodies. The walk over the groups drops what
--- is not where they say, and brings each group into line, also with a limit that was changed.
+-- is not where they say, and brings each group into line, also with a limit that was changed. `config` says then that this is done.
 
 --@include call.lua
 --@include clock.lua
@@ -58,7 +58,9 @@ local before = queue_first_due()
 
 if by_member then
   local set, lost = dead and key_index or queue_delayed_set(11), { '' }
-  local found = redis.call('ZRANGE', set, cursor == '0' and '-' or '(' .. cursor, '+', 'BYLEX', 'LIMIT', 0, SLICE)
+  -- When the walk began, and what it has seen.
+  local began, last = string.match(cursor, '^(%d+) (.*)$')
+  local found = redis.call('ZRANGE', set, last and '(' .. last or '-', '+', 'BYLEX', 'LIMIT', 0, SLICE)
   for i = 1, dead and #found or 0 do
     local id, digits = string.match(found[i], '^(.+)%z(%d+)$')
     if not id or redis.call('HEXISTS', key_messages, id .. '@' .. digits) == 0 then
@@ -69,13 +71,19 @@ if by_member then
   redis.call('ZREM', set, unpack(lost))
   for i = 1, dead and 0 or #found do
     local group = string.match(found[i], '^[^%z]+') or ''
-    local one = member_parts(found[i], group)
-    redis.call('ZREM', set, group_has(group, one) and '' or found[i])
-    gate_forget(one.id)
+    redis.call('ZREM', set, group_has(group, found[i]) and '' or found[i])
+    gate_forget(select(3, member_parts(found[i], group)))
     group_changed[group] = GROUP_CHECKED
   end
   group_end(base, now, before)
-  return { struct.pack('<ddd', now, #found, 0), #found == SLICE and found[SLICE] or '0' }
+  began = began or string.format('%.0f', now)
+  local limit, changed = string.match(not dead and redis.call('HGET', key_config, 'groupLimit') or '', '^(.*) changed (%d+)$')
+  if #found < SLICE and changed and tonumber(changed) <= tonumber(began) then
+    -- All groups are in line with the limit.
+    redis.call('HSET', key_config, 'groupLimit', limit)
+    redis.call('HDEL', key_config, limit == '1 limit-strict' and 'groupLimit' or '')
+  end
+  return { struct.pack('<ddd', now, #found, 0), #found == SLICE and began .. ' ' .. found[SLICE] or '0' }
 end
 
 -- The contents of the sets: how many ids, in which priorities, and in which of those no claim looks for it.
@@ -217,12 +225,10 @@ if #stray + #hidden + #missing + #twice > 0 or next(groups) then
     queue_read_config(false, true)
     member_need(CHECK_GROUPS)
     for id, group in pairs(groups) do
-      local place = member_make(group, MEMBER_PLACE, id)
-      if not redis.call('ZSCORE', queue_delayed_set(11), place) then
-        local due, parked = redis.call('ZSCORE', key_delayed, id), redis.call('ZSCORE', queue_delayed_set(10), id)
-        redis.call('ZADD', queue_delayed_set(11), 0, due and member_make(group, MEMBER_DELAYED, id, tonumber(due))
-          or parked and member_make(group, MEMBER_PARKED, id, tonumber(parked)) or place)
-      end
+      local members = group_members(group, id)
+      local known = redis.call('ZMSCORE', queue_delayed_set(11), unpack(members))
+      local parked = not (known[1] or known[2]) and redis.call('ZSCORE', queue_delayed_set(10), id)
+      redis.call('ZADD', queue_delayed_set(11), '0', parked and members[3] or known[2] and members[2] or members[1])
       group_changed[group] = true
     end
     group_end(base, now, before)

@@ -57,9 +57,9 @@ local records = redis.call('HMGET', key_state, unpack(ids))
 local sets, fields, dead, older = {}, {}, {}, {}
 -- Ids: those that stay in the queue; those that end here; those that are remembered, each behind its time.
 local kept, gone, remembered = {}, {}, {}
--- By index the groups of messages that give up their places, or whose group is paused; the due times of those that stay, false of
--- one that keeps its place; and for how long the group is paused. Made where there are some: a table takes as long as a function. And
--- a function of member.lua.
+-- By index the groups of messages that give up their places or keep them, or whose group is paused; the due times of those that stay,
+-- false of one that keeps its place; and for how long the group is paused. Made where there are some: a table takes as long as a
+-- function. And a function of member.lua.
 local groups, waits, pauses, group_of
 -- Ids whose leases are extended, each behind the time when its lease expires.
 local extended = {}
@@ -161,7 +161,7 @@ for i = 1, count do
     end
     leaves = not stays or queue_relaxed or record.attempts == 0
   end
-  if group and (leaves or pause and outcome == 1) then
+  if group and outcome == 1 and (leaves or done[id] or pause) then
     groups, waits, pauses = groups or {}, waits or {}, pauses or {}
     groups[i], pauses[i] = group, pause
     waits[i] = leaves and (done[id] and due or nil)
@@ -241,11 +241,24 @@ if groups then
 --@include member.lua
 --@include page.lua
 --@include group.lua
-  local set = {}
+  local kept, left, place = {}, {}, '\0' .. MEMBER_PLACE
   for i, its_group in pairs(groups) do
-    set[#set + 1], group_changed[its_group] = waits[i] == false and '' or member_make(its_group, MEMBER_PLACE, ids[i]), GROUP_LEFT
+    local record, id = records[i], ids[i]
+    -- Of an extended one, only the group is paused.
+    local ends = not string.find(actions[i], 'extend', 1, true)
+    left[#left + 1] = ends and its_group .. place .. string.reverse(string.sub(record, 25, 32)) .. id or nil
+    if waits[i] ~= false then
+      group_changed[its_group] = GROUP_LEFT
+      -- One that was delivered before may have kept its place.
+      left[#left + 1] = string.sub(record, 5, 8) ~= '\1\0\0\0' and member_make(its_group, MEMBER_PLACE, id, MEMBER_KEPT) or nil
+    elseif ends then
+      kept[#kept + 1], kept[#kept + 2] = '0', member_make(its_group, MEMBER_PLACE, id, MEMBER_KEPT)
+    end
   end
-  redis.call('ZREM', queue_delayed_set(11), unpack(set))
+  if #kept > 0 then
+    redis.call('ZADD', queue_delayed_set(11), unpack(kept))
+  end
+  redis.call('ZREM', queue_delayed_set(11), '', unpack(left))
   for i, due in pairs(waits) do
     group_put(due and groups[i], ids[i], due)
   end

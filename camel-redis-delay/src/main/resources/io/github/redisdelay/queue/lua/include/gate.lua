@@ -13,9 +13,9 @@ end
 local function gate_write(group, next, since, ends, moved)
   redis.call('HSET', queue_delayed_set(12), group, struct.pack('<ddd', next, since, ends))
   group_changed[group] = true
-  for _, one in ipairs(moved and redis.call('ZRANGE', queue_delayed_set(11), '[' .. group .. '\0',
-      '(' .. group .. '\0' .. MEMBER_DELAYED, 'BYLEX') or {}) do
-    gate_forget(member_parts(one, group).id)
+  local kept = member_make(group, MEMBER_PLACE, '', MEMBER_KEPT)
+  for _, one in ipairs(moved and redis.call('ZRANGE', queue_delayed_set(11), '[' .. kept, '(' .. kept .. '\255', 'BYLEX') or {}) do
+    gate_forget(string.sub(one, #kept + 1))
   end
 end
 
@@ -45,9 +45,29 @@ local function gate_pause(group, till)
   return ends > clock_now and ends or 0
 end
 
--- Returns how many messages of a group have begun and not ended: those are leased, or wait in their places.
+-- Returns up to so many of some members of a group that were never begun: they are delayed, with the due times of their members.
+local function gate_new(group, members, most)
+  local ids, dues, new, _ = {}, {}, {}, nil
+  for i = 1, #members do
+    _, dues[i], ids[i] = member_parts(members[i], group)
+  end
+  local scores = #ids > 0 and redis.call('ZMSCORE', key_delayed, unpack(ids)) or {}
+  for i = 1, #ids do
+    new[#new + 1] = #new < most and scores[i] and tonumber(scores[i]) == dues[i] and members[i] or nil
+  end
+  return new
+end
+
+-- Returns how many messages of a group have begun and not ended: those are leased, or wait in their places. Before them in the index
+-- are none but some that were scheduled late; no more than 4096 members are looked at, or than tell that all places are taken.
 local function gate_begun(group)
-  return redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. group .. '\0', '(' .. group .. '\0' .. MEMBER_DELAYED)
+  local begun, last, pages = 0, group .. '\0', 0
+  repeat
+    local found = redis.call('ZRANGE', queue_delayed_set(11), '(' .. last, '(' .. group .. '\0' .. MEMBER_PARKED, 'BYLEX', 'LIMIT', '0',
+      '256')
+    begun, last, pages = begun + #found - #gate_new(group, found, 256), found[256], pages + 1
+  until not last or begun > queue_places or pages == 16
+  return begun
 end
 
 -- Returns how many messages of a group may be delayed or leased: those that have begun keep their places; of others none while the
@@ -57,8 +77,8 @@ local function gate_places(group)
   if opens and redis.call('ZLEXCOUNT', queue_delayed_set(11), '[' .. prefix .. MEMBER_PARKED, '(' .. prefix .. '\255') > 0 then
     redis.call('ZADD', queue_delayed_set(13), opens, group)
   end
-  return math.min(queue_places, (opens and 0 or queue_priorities.limits.group_interval > 0 and 1 or math.huge)
-    + gate_begun(group))
+  local more = opens and 0 or queue_priorities.limits.group_interval > 0 and 1
+  return more and math.min(queue_places, more + gate_begun(group)) or queue_places
 end
 
 -- Notes the groups whose gates have opened, and forgets some gates that say nothing any more.

@@ -14,6 +14,8 @@ local give_priority, give_due, give_next, give_expired, give_next_expired, give_
 -- Bodies and records that were read ahead, and the place before the first of them. More and more are read at once, but large ones
 -- one by one, so that few are read that are not given.
 local give_bodies, give_records, give_before = {}, {}, 0
+-- Of those with a group their groups, and whether they may be given without a further look.
+local give_groups, give_sure = {}, {}
 local give_width, give_widest = 8, 64
 
 -- Gives a message with its new state record.
@@ -30,6 +32,9 @@ local function give_read()
     give_bodies = redis.call('HMGET', key_messages, unpack(give_due, give_next, last))
     give_records = redis.call('HMGET', key_state, unpack(give_due, give_next, last))
     give_before, i = give_next - 1, 1
+    if give_look and not give_taken then
+      give_groups, give_sure = give_look({ unpack(give_due, give_next, last) }, give_bodies)
+    end
     give_width = math.min(2 * give_width, give_widest)
   end
   return i
@@ -60,12 +65,12 @@ local function give_plain()
         give_next, give_bytes = before + i, bytes
         return
       end
-      local group = group_of and group_of(body)
-      if not group or may_give(id, group, record_time(body, 9) or now) then
+      local group = give_groups[i]
+      if not group or give_sure[i] or may_give(id, group, record_time(body, 9) or now) then
         -- As give_message does.
         n, bytes = n + 1, bytes + size
         ids[n], bodies[n] = id, body
-        records[n] = group and head .. string.rep(string.sub(body, 9, 16), 2) .. group .. '\n' or written or brief
+        records[n] = group and head .. string.sub(body, 9, 16) .. string.sub(body, 9, 16) .. group .. '\n' or written or brief
       end
     end
     give_next, give_bytes = before + #found + 1, bytes
@@ -174,7 +179,8 @@ if not stored and wanted_expired > 0 and expires and expires <= now then
     #queue_priorities > 0 and 256 or wanted_expired)
   for i = 1, #found, 2 do
     local time = tonumber(found[i + 1])
-    local record = record_read(redis.call('HGET', key_state, found[i]), time, 0, found[i])
+    local bytes = redis.call('HGET', key_state, found[i])
+    local record = record_read(bytes, not bytes and record_time(redis.call('HGET', key_messages, found[i]), 9) or time, 0, found[i])
     local level = record_level(record)
     give_all_expired[level] = give_all_expired[level] or {}
     table.insert(give_all_expired[level], { id = found[i], time = time, record = record })

@@ -6,20 +6,27 @@
 -- no place is parked, a free place goes to the first parked message, and one that is due before a delayed message that was never
 -- begun changes places with it.
 
--- The groups that this call has changed; or that messages have only left; or of which it checks whether who has a place is
--- there. And true once `config` says that the queue has groups.
+-- The groups that this call has changed; or that messages have only left; or of which it checks whether who has a place is there. And
+-- true once `config` says that the queue has groups.
 local group_changed, GROUP_LEFT, GROUP_CHECKED, group_needed = {}, 'left', 'checked', nil
 --@include gate.lua
--- Their place among the sets of delayed messages, see queue_delayed_set.
-local GROUP_PARKED = 10
+-- Their place among the sets of delayed messages, see queue_delayed_set. A call reads or moves so many members of a group at once. Up to
+-- so many places, those that have them are read, not counted. A call in which more messages move leaves others to later ones.
+local GROUP_PARKED, GROUP_MOST, GROUP_FEW, GROUP_MOVES = 10, 256, 8, 4096
+
+-- Returns the members that a message may have in the index: with a place, with one that it keeps, and parked.
+local function group_members(group, id)
+  local due = redis.call('ZSCORE', key_delayed, id) or redis.call('ZSCORE', queue_delayed_set(10), id)
+  local record = not due and redis.call('HGET', key_state, id)
+  due = tonumber(due) or record_read(record, record and 0 or record_time(redis.call('HGET', key_messages, id), 9) or 0, 0, id).due
+  return { member_make(group, MEMBER_PLACE, id, due), member_make(group, MEMBER_PLACE, id, MEMBER_KEPT),
+    member_make(group, MEMBER_PARKED, id, due) }
+end
 
 -- Removes a message from the index, if it has a group. Comes before it leaves its set.
 local function group_leave(group, id)
   if group then
-    local due, parked = redis.call('ZSCORE', key_delayed, id), redis.call('ZSCORE', queue_delayed_set(10), id)
-    redis.call('ZREM', queue_delayed_set(11), member_make(group, MEMBER_PLACE, id),
-      due and member_make(group, MEMBER_DELAYED, id, tonumber(due)) or '',
-      parked and member_make(group, MEMBER_PARKED, id, tonumber(parked)) or '')
+    redis.call('ZREM', queue_delayed_set(11), unpack(group_members(group, id)))
     group_changed[group] = group_changed[group] or GROUP_LEFT
   end
 end
@@ -28,7 +35,7 @@ end
 local function group_put(group, id, due, level)
   if group then
     group_needed = group_needed or not member_need(CHECK_GROUPS)
-    redis.call('ZADD', queue_delayed_set(11), 0, member_make(group, level == 10 and MEMBER_PARKED or MEMBER_DELAYED, id, due))
+    redis.call('ZADD', queue_delayed_set(11), 0, member_make(group, level == 10 and MEMBER_PARKED or MEMBER_PLACE, id, due))
     if level then
       redis.call('ZADD', queue_delayed_set(level), due, id)
       redis.call('ZREM', queue_delayed_set(10 - level), id)
@@ -37,93 +44,139 @@ local function group_put(group, id, due, level)
   end
 end
 
+-- Returns up to so many of the last members of a group with a place that were never begun, and that are behind an order. Of a few, only
+-- the last ones are looked at.
+local function group_last(group, most, order, few)
+  local prefix, last, new = group .. '\0', group .. '\0' .. MEMBER_PARKED, {}
+  repeat
+    local found = redis.call('ZRANGE', queue_delayed_set(11), '(' .. last, '(' .. prefix .. MEMBER_PLACE .. order, 'BYLEX', 'REV', 'LIMIT',
+      '0', few or GROUP_MOST)
+    for _, member in ipairs(gate_new(group, found, most - #new)) do
+      new[#new + 1] = member
+    end
+    last = found[GROUP_MOST]
+  until few or not last or #new >= most
+  return new
+end
+
 -- Puts a message that is stored anew into the index, if it has a group. Returns the level of the set in which it waits: where others
 -- have all places, that of parked ones, unless a delayed one is due later.
 local function group_add(group, id, due, level)
   if group then
     group_needed = group_needed or not member_need(CHECK_GROUPS)
-    local index, limits, delayed = queue_delayed_set(11), queue_priorities.limits, group .. '\0' .. MEMBER_DELAYED
-    local head, own = group .. '\0' .. MEMBER_PARKED, struct.pack('>d', due) .. id
-    local full = not limits and redis.call('ZLEXCOUNT', index, '[' .. group .. '\0', '(' .. head) >= queue_places
-    -- Of a full group those due later; else parked ones, as after a change of the limit.
-    local from, to = full and delayed .. own or head, full and head or group .. '\0\255'
+    local index, limits, prefix = queue_delayed_set(11), queue_priorities.limits, group .. '\0'
+    local head, own = prefix .. MEMBER_PARKED, struct.pack('>d', due) .. id
+    local full = not limits and redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head) >= queue_places
+    -- Of a full group those due later that were never begun; else parked ones, as after a change of the limit.
+    local from, to = full and prefix .. MEMBER_PLACE .. own or head, full and head or prefix .. '\255'
     local behind = limits or redis.call('ZLEXCOUNT', index, '(' .. from, '(' .. to) > 0
+      and (not full or group_last(group, 1, own, GROUP_FEW)[1])
     level = full and not behind and GROUP_PARKED or level
-    redis.call('ZADD', index, '0', (level == GROUP_PARKED and head or delayed) .. own)
-    group_changed[group] = behind or group_changed[group]
+    redis.call('ZADD', index, '0', prefix .. (level == GROUP_PARKED and MEMBER_PARKED or MEMBER_PLACE) .. own)
+    group_changed[group] = behind and true or group_changed[group]
   end
   return level
 end
 
 -- Tells whether a message of a group is where the index says. Evicted and deleted keys leave entries behind, and an id may be used
 -- again, in another group, too.
-local function group_has(group, one)
-  local parked = one.kind == MEMBER_PARKED
-  local due = tonumber(redis.call('ZSCORE', queue_delayed_set(parked and 10 or 0), one.id))
-  local lease = not due and redis.call('ZSCORE', key_leased, one.id)
-  if parked and not (due or lease) then
+local function group_has(group, member)
+  local kind, due, id = member_parts(member, group)
+  local parked = kind == MEMBER_PARKED
+  local score = tonumber(redis.call('ZSCORE', queue_delayed_set(parked and 10 or 0), id))
+  local lease = not score and redis.call('ZSCORE', key_leased, id)
+  if parked and not (score or lease) then
     -- If the set was lost, its messages are delayed again from here.
-    due = tonumber(redis.call('ZSCORE', key_delayed, one.id)) or one.due
+    score = tonumber(redis.call('ZSCORE', key_delayed, id)) or due
   end
-  local its_group, recorded = member_group(one.id)
-  return (one.due or due or lease) and due == (one.due or due) and its_group == group
-    and (not recorded or redis.call('HEXISTS', key_messages, one.id) == 1)
-end
-
--- Notes which messages of a group move so that it comes into line: the first parked one, the last delayed one, or both.
-local function group_choose(group, how, moves)
-  local index, prefix = queue_delayed_set(11), group .. '\0'
-  local head, places = prefix .. MEMBER_PARKED, queue_priorities.limits and gate_places(group) or queue_places
-  local taken = redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head)
-  local first = redis.call('ZRANGE', index, '[' .. head, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', 0, 1)[1]
-  if not first and taken <= places then
-    return
-  end
-  -- Others wait, so that a place is looked for that nobody has: of many, eight are looked at.
-  local some = how == GROUP_CHECKED and taken == places and redis.call('ZRANGE', index, '[' .. prefix, '(' .. head, 'BYLEX', 'LIMIT',
-    clock_now % math.max(1, taken - 7), 8) or {}
-  for i = 1, #some do
-    if not group_has(group, member_parts(some[i], group)) then
-      taken = taken - redis.call('ZREM', index, some[i])
-    end
-  end
-  local last = taken > 0
-    and redis.call('ZRANGE', index, '(' .. head, '[' .. prefix .. MEMBER_DELAYED, 'BYLEX', 'REV', 'LIMIT', 0, 1)[1]
-  first, last = first and member_parts(first, group), last and member_parts(last, group)
-  local any = taken ~= places or last and page_is_before(first.order, last.order)
-  for level, one in pairs(any and { [0] = taken <= places and first or nil, [10] = taken >= places and last or nil } or {}) do
-    -- One into the last free place needs no further look, where none else is delayed.
-    one.group, one.again, moves[level][#moves[level] + 1] = group, last or taken + 1 < places, one
-  end
+  local its_group, recorded = member_group(id)
+  local there = score and (score == due or not parked and due == MEMBER_KEPT) or not parked and lease
+  return due and there and its_group == group and (not recorded or redis.call('HEXISTS', key_messages, id) == 1)
 end
 
 -- Moves messages into the set of a level. Adds the groups that need another look.
-local function group_move(level, moves, again)
-  local index, kind = queue_delayed_set(11), '\0' .. (level == 10 and MEMBER_PARKED or MEMBER_DELAYED)
-  local members, ids, added, moved, set = {}, {}, {}, {}, {}
-  for i = 1, #moves do
-    members[i], ids[i] = moves[i].member, moves[i].id
+local function group_move(level, members, groups, again)
+  local index, kind = queue_delayed_set(11), '\0' .. (level == 10 and MEMBER_PARKED or MEMBER_PLACE)
+  local dues, ids, added, moved, set, n, _ = {}, {}, {}, {}, {}, 0, nil
+  for i = 1, #members do
+    _, dues[i], ids[i] = member_parts(members[i], groups[i])
   end
   local scores = redis.call('ZMSCORE', queue_delayed_set(10 - level), unpack(ids))
   local others, leases = redis.call('ZMSCORE', queue_delayed_set(level), unpack(ids)), redis.call('ZMSCORE', key_leased, unpack(ids))
-  for i = 1, #moves do
-    local one, n = moves[i], #moved
+  for i = 1, #members do
+    local group, due = groups[i], dues[i]
     -- Where others have damaged nothing, the sets say so.
-    local sure = tonumber(scores[i]) == one.due and not others[i] and not leases[i]
-    local has = one.due and (sure or group_has(one.group, one))
-    if has then
-      added[2 * n + 1], added[2 * n + 2] = '0', one.group .. kind .. one.order
-      set[2 * n + 1], set[2 * n + 2], moved[n + 1] = scores[i] or one.due, one.id, one.id
+    if due and tonumber(scores[i]) == due and not others[i] and not leases[i] or group_has(group, members[i]) then
+      added[2 * n + 1], added[2 * n + 2] = '0', group .. kind .. string.sub(members[i], #group + 3)
+      set[2 * n + 1], set[2 * n + 2] = scores[i] or due, ids[i]
+      n = n + 1
+      moved[n] = ids[i]
+    else
+      again[group] = true
     end
-    again[one.group] = again[one.group] or one.again or not has or nil
   end
-  if #moved > 0 then
+  if n > 0 then
     group_needed = group_needed or not member_need(CHECK_GROUPS)
     redis.call('ZADD', index, unpack(added))
     redis.call('ZADD', queue_delayed_set(level), unpack(set))
     redis.call('ZREM', queue_delayed_set(10 - level), unpack(moved))
   end
   redis.call('ZREM', index, unpack(members))
+end
+
+-- Notes members of a group that move.
+local function group_note(moves, group, found)
+  for i = 1, #found do
+    local n = #moves[1] + 1
+    moves[1][n], moves[2][n] = found[i], group
+  end
+end
+
+-- Notes which messages of a group move so that it comes into line: the first parked ones, the last delayed ones, or one of each.
+-- Returns whether it needs another look after that.
+local function group_choose(group, how, joins, leaves)
+  local index, prefix, limits = queue_delayed_set(11), group .. '\0', queue_priorities.limits
+  if how == GROUP_LEFT and queue_places <= GROUP_FEW and not limits then
+    -- Of the first members, as many as there are places, those that are parked have none.
+    local found = redis.call('ZRANGE', index, '[' .. prefix, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', '0',
+      queue_places == 1 and '1' or queue_places)
+    while found[1] and string.sub(found[1], #prefix + 1, #prefix + 1) ~= MEMBER_PARKED do
+      table.remove(found, 1)
+    end
+    return group_note(joins, group, found)
+  end
+  local head, places = prefix .. MEMBER_PARKED, limits and gate_places(group) or queue_places
+  local taken = redis.call('ZLEXCOUNT', index, '[' .. prefix, '(' .. head)
+  local function first_parked(most)
+    return redis.call('ZRANGE', index, '[' .. head, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', '0', most)
+  end
+  local first = first_parked(math.max(1, math.min(places - taken, #joins[1] < GROUP_MOVES and GROUP_MOST or 1)))
+  if #first == 0 and taken <= places then
+    return
+  end
+  -- Others wait, so that a place is looked for that nobody has: of many, eight are looked at.
+  local some = how == GROUP_CHECKED and taken == places and redis.call('ZRANGE', index, '[' .. prefix, '(' .. head, 'BYLEX', 'LIMIT',
+    clock_now % math.max(1, taken - 7), 8) or {}
+  for i = 1, #some do
+    if not group_has(group, some[i]) then
+      taken = taken - redis.call('ZREM', index, some[i])
+    end
+  end
+  local last = taken > places and group_last(group, math.min(taken - places, GROUP_MOST), '') or {}
+  first = taken > places and {} or first
+  if taken == places then
+    -- As many change places as are due before the others.
+    last = group_last(group, GROUP_MOST, string.sub(first[1], #head + 1))
+    first = #last > 1 and first_parked(#last) or first
+    local n = math.min(#first, #last)
+    while n > 0 and not page_is_before(string.sub(first[n], #head + 1), string.sub(last[n], #head + 1)) do
+      n = n - 1
+    end
+    first, last = { unpack(first, 1, n) }, { unpack(last, 1, n) }
+  end
+  group_note(joins, group, first)
+  group_note(leaves, group, last)
+  return #first + #last > 0 or nil
 end
 
 -- Mends what others have damaged, a bit with each call, after its first write: without the index all parked messages are delayed,
@@ -156,19 +209,20 @@ local function group_end(base, now, before)
     or redis.call('ZCARD', queue_delayed_set(11)) > redis.call('ZCARD', key_delayed) + redis.call('ZCARD', key_leased))
   local groups, rounds = queue_places and group_changed or {}, 0
   repeat
-    local moves, again = { [0] = {}, [10] = {} }, {}
+    local joins, leaves, again = { {}, {} }, { {}, {} }, {}
     for group, how in pairs(groups) do
       -- A place that is left is wanted by parked messages only.
-      local _ = (parked or how ~= GROUP_LEFT) and group_choose(group, how, moves)
+      again[group] = (parked or how ~= GROUP_LEFT) and group_choose(group, how, joins, leaves) or nil
     end
-    for level, some in pairs(moves) do
-      for i = 1, #some, 256 do
-        group_move(level, { unpack(some, i, math.min(i + 255, #some)) }, again)
+    for level, moves in pairs({ [0] = joins, [10] = leaves }) do
+      for i = 1, #moves[1], GROUP_MOST do
+        local to = math.min(i + GROUP_MOST - 1, #moves[1])
+        group_move(level, { unpack(moves[1], i, to) }, { unpack(moves[2], i, to) }, again)
       end
     end
-    -- More than a few only after the limit was changed.
+    -- More only after the limit was changed: the walk of repair.lua comes again.
     groups, parked, rounds = again, true, rounds + 1
-  until not next(groups) or rounds == 1024
+  until not next(groups) or rounds == 4
   group_changed = {}
   local first = base and (queue_places or queue_priorities.limits) and not queue_paused and queue_first_due()
   if first and (not before or first < before or before < now - WAKEUP_OVERDUE_MICROS) then

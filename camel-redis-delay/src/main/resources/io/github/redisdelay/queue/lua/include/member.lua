@@ -1,30 +1,29 @@
 -- Included where a message's group is looked for, after record.lua and queue.lua.
 --
 -- The set `groups` is the index of all messages with a group. All its scores are 0, so that it is in the order of its bytes. A
--- member is the group, a byte 0, a kind, of those that wait the due time (8 bytes, big endian), and the id:
---     1  has a place: it is leased, or it has failed and keeps its place while it is delayed
---     2  is delayed, and not parked
---     3  is parked
-local MEMBER_PLACE, MEMBER_DELAYED, MEMBER_PARKED = '1', '2', '3'
+-- member is the group, a byte 0, a kind, the due time (8 bytes, big endian), and the id:
+--     1  has a place: it is delayed or leased. One that keeps its place while it is delayed, and has not ended since, has a time that
+--        no message has
+--     2  is parked
+-- So a claim that gives changes nothing in it. A message with a place was never begun if it is delayed with the time of its member.
+local MEMBER_PLACE, MEMBER_PARKED, MEMBER_KEPT = '1', '2', struct.unpack('>d', '\0\0\0\0\0\0\0\1')
 
 local function member_make(group, kind, id, due)
-  return group .. '\0' .. kind .. (kind == MEMBER_PLACE and '' or struct.pack('>d', due)) .. id
+  return group .. '\0' .. kind .. struct.pack('>d', due) .. id
 end
 
--- Returns its parts: the kind; the id; and of those that wait the due time, and both in the bytes that are its order.
+-- Returns its parts: the kind, the due time, and the id; no time if others made it, and made it too short.
 local function member_parts(member, group)
-  local kind, order = string.match(string.sub(member, #group + 2), '^(.)(.*)$')
-  local waits = kind ~= MEMBER_PLACE and #(order or '') > 8
-  return { member = member, kind = kind, order = order, id = waits and string.sub(order, 9) or order or '',
-    due = waits and struct.unpack('>d', order) or nil }
+  local due = #member > #group + 10 and struct.unpack('>d', member, #group + 3)
+  return string.sub(member, #group + 2, #group + 2), due or nil, string.sub(member, #group + 11)
 end
 
 -- Returns the group in a stored message, see message.lua, and where its body begins; nil if it has no group.
 local function member_stored(bytes)
   if bytes and #bytes > 17 and string.byte(bytes, 8) >= 128 then
     local length = string.byte(bytes, 17)
-    local group = string.match(string.sub(bytes, 18, 17 + length), '^[^%z]+$')
-    if group and #group == length then
+    local group = string.sub(bytes, 18, 17 + length)
+    if length > 0 and #group == length and not string.find(group, '\0', 1, true) then
       return group, 18 + length
     end
   end
@@ -34,7 +33,8 @@ end
 local function member_of_record(bytes)
   local stored = #bytes >= RECORD_LENGTH and string.byte(bytes, 4) or 0
   if stored >= RECORD_GROUP and stored % RECORD_RUN < RECORD_DEAD then
-    return string.match(bytes, '^([^\n%z]+)\n', RECORD_LENGTH + 1)
+    local group = string.sub(bytes, RECORD_LENGTH + 1, (string.find(bytes, '\n', RECORD_LENGTH + 1, true) or 1) - 1)
+    return group ~= '' and not string.find(group, '\0', 1, true) and group or nil
   end
 end
 

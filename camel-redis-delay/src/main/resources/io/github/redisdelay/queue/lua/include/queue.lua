@@ -8,7 +8,8 @@
 --     partitions  the number of partitions of the queue, if it is recorded (see partitions.lua). The keys of a partition do
 --                 not have it: with more than 1, these keys are none of a partition
 --     groupLimit  how many places a group has, 0 for any number; a space, and limit-strict, or limit-relaxed if a retry lets others
---                 of its group pass. If it is missing: '1 limit-strict'
+--                 of its group pass. If it is missing: '1 limit-strict'. Behind it ' changed' and since when, until all groups
+--                 are in line with it
 --     rate        at what rate deliveries of the queue begin: 1024 times the microseconds from one to the next one, and how many may
 --                 begin at once
 --     next        when the next one may begin by that rate, in microseconds; by it alone, earlier ones count. It outlives the rate
@@ -27,8 +28,9 @@
 -- queue_needs: what the messages need that the queue holds, or did since it was empty.
 local queue_priorities, queue_paused, queue_needs
 
--- How many places a group has, nil if the queue has no messages with groups; and whether a retry lets others of its group pass.
-local queue_places, queue_relaxed
+-- How many places a group has, nil if the queue has no messages with groups; whether a retry lets others of its group pass; and
+-- whether all groups are in line with that, and no rate or pause says more, so that what has a place may be given.
+local queue_places, queue_relaxed, queue_aligned
 
 -- queue_priorities.limits: the limits of a queue that has a rate, one for its groups, a number of places, or a group that is paused;
 -- else nil. Here, as a name of its own would cost each function that uses it, also in queues without limits.
@@ -68,6 +70,7 @@ local function queue_read_config(finishes, has_groups)
     queue_need_priorities(true)
     queue_places, queue_relaxed = tonumber(string.match(found[5] or '1', '^%d+')) or 1, string.find(found[5] or '', 'relaxed')
     queue_places = queue_places > 0 and queue_places or math.huge
+    queue_aligned = not string.find(found[5] or '', 'changed')
   end
   if queue_needs and string.find(queue_needs, 'limits=0.1', 1, true) then
     local limits = redis.call('HMGET', key_config, 'rate', 'next', 'groupRate', 'concurrency')
@@ -77,6 +80,7 @@ local function queue_read_config(finishes, has_groups)
       places = tonumber(limits[4]) }
     -- The last limit was removed: who may forget that looks for gates, too.
     queue_need_priorities(rate + group == 0 and not limits[4])
+    queue_aligned = false
   end
   local digits = found[2]
   if not digits then
