@@ -21,8 +21,8 @@ public interface MessageGroup {
     DelayQueue queue();
 
     /**
-     * Lists messages of the group: first those that have a place, then those that are parked, both in the order of their due
-     * times; but what has failed and keeps its place comes before all.
+     * Lists messages of the group: first failed ones that keep their places, then the others with a place, then those that are
+     * parked, these two in the order of their due times.
      *
      * @param cursor where the page begins: the {@link MessagePage#next()} of the page before; null for the first page
      * @param limit how many at the most, 1 to {@value QueueAdmin#MAX_PAGE}

@@ -725,12 +725,7 @@ class GroupsIT extends RealQueueIT {
     void should_count_as_long_as_a_walk_that_began_after_a_change_of_the_limit_has_not_ended() {
         limit(3, true);
         scheduleGroup(5);
-        Object[] change = {
-            bytes("other client"), bytes("1"), bytes(keys().base()), bytes(""), bytes("limit-strict"), bytes("1")
-        };
-        new PatientCaller(redis.client())
-                .call(LuaScript.CHANGE, keys().of(LuaScript.CHANGE), change, 1)
-                .join();
+        forgetWalk(1);
         var config = redis.client().<String, String>getMap(keys().key("config"), StringCodec.INSTANCE);
         assertThat(config.get("groupLimit")).startsWith("1 limit-strict changed ");
         claimOnly("m1");
@@ -750,10 +745,64 @@ class GroupsIT extends RealQueueIT {
         assertThat(claim(256)).hasSize(256);
         assertThat(claim(43)).hasSize(43);
         scheduleAll(256, 0);
-        assertThat(ids(claim(256))).containsExactly("m0 0");
         limit(10, true);
         assertThat(claim(256)).isEmpty();
         assertThat(members("delayed")).isEmpty();
+    }
+
+    @Test
+    void should_count_deliveries_behind_hundreds_that_were_scheduled_before_them() {
+        limit(600, true);
+        scheduleAll(256, 1_000);
+        assertThat(claim(256)).hasSize(256);
+        scheduleAll(300, 0);
+        forgetWalk(256);
+        assertThat(claim(10)).isEmpty();
+        get(queue.admin().limit(new QueueLimits(256, true)));
+        assertThat(redis.client()
+                        .<String, String>getMap(keys().key("config"), StringCodec.INSTANCE)
+                        .get("groupLimit"))
+                .isEqualTo("256 limit-strict");
+    }
+
+    @Test
+    void should_count_all_that_have_begun_while_several_that_failed_come_up() {
+        limit(4, true);
+        scheduleGroup(4);
+        List<ClaimedDelivery> begun = claim(4);
+        begun.subList(1, 4)
+                .forEach(delivery -> get(delivery.settle(new Settlement.Retry(Duration.ZERO, bytes("failed")))));
+        forgetWalk(2);
+        assertThat(claim(10)).hasSize(1);
+        assertThat(claim(10)).isEmpty();
+        acknowledge(begun.get(0));
+    }
+
+    /** A client that has changed the limit, and died before it walked over the groups. */
+    private void forgetWalk(int limit) {
+        Object[] change = {
+            bytes("other client"), bytes("1"), bytes(keys().base()), bytes(""), bytes("limit-strict"), bytes("" + limit)
+        };
+        new PatientCaller(redis.client())
+                .call(LuaScript.CHANGE, keys().of(LuaScript.CHANGE), change, 1)
+                .join();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 3})
+    void should_give_one_of_a_group_at_a_time_after_its_place_was_evicted_and_another_message_has_taken_it(int due) {
+        for (int size : new int[] {1, 10}) {
+            scheduleGroup(2);
+            delete("groups");
+            schedule("m3", "g", at(due));
+            List<ClaimedDelivery> given = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                given.addAll(claim(size));
+            }
+            assertThat(given).hasSize(1);
+            acknowledge(given.get(0));
+            assertThat(drain()).hasSize(2);
+        }
     }
 
     private void scheduleAll(int count, int from) {

@@ -982,7 +982,7 @@ public final class QueueModel {
                 continue;
             }
             if (action.startsWith("limit-")) {
-                answer(reply, strict ? 0 : 1, places);
+                answer(reply, (strict ? 0 : 1) + (limitChanged > 0 ? 2 : 0), places);
                 limitChanged = (int) due != places && grouped() ? time : limitChanged;
                 places = (int) due;
                 strict = action.equals("limit-strict");

@@ -142,7 +142,6 @@ public abstract class ScriptSourceRules {
             "feature",
             "queue_needs",
             "r.group",
-            "record_group_line",
             "record_run",
             "record.failure",
             "record.group",
@@ -150,19 +149,15 @@ public abstract class ScriptSourceRules {
             "action",
             "place",
             "MEMBER_PARKED",
-            "MEMBER_KEPT",
             "its_group",
             "kept",
             "order",
             "all[i]",
             "changed",
             "began",
-            "delayed",
             "own",
             "from",
             "to",
-            "one.group",
-            "one.order",
             "found[i]",
             "found[SLICE]",
             "score");
@@ -305,7 +300,7 @@ public abstract class ScriptSourceRules {
                                         "first, 1, n",
                                         "last, 1, n",
                                         "group_members(group, id");
-                            case "include/gate.lua" -> Set.of("ids"); // 256
+                            case "include/gate.lua" -> Set.of("ids", "range"); // 256, 2
                             case "include/wakeup.lua" -> Set.of("promises"); // 2 * (2 + 4 * 16)
                             case "include/plain.lua" -> Set.of("promises", "ids", "scores", "fields", "answers");
                             case "include/cancel.lua" -> Set.of("ids"); // 256

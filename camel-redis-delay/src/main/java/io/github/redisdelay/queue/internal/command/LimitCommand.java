@@ -14,7 +14,7 @@ final class LimitCommand extends Request<LimitCommand.Before> {
     private static final byte[] NO_ID = {};
     private static final int BURSTS = 1024;
 
-    /** A limit as it was: an outcome, which is 1 of relaxed groups, and its number. */
+    /** A limit as it was: its number, and an outcome, which is 1 of relaxed groups, and 2 more if these may not be in line with it. */
     record Before(int outcome, long number) {
 
         Rate rate() {

@@ -96,7 +96,7 @@ public final class PartitionAdmin {
                 .thenApply(reply -> MessageRows.group((List<?>) reply));
     }
 
-    /** Sets the limits. If they were others, brings the groups in line with them. */
+    /** Sets the limits. If they were others, or a walk has not ended, brings the groups in line with them. */
     public CompletableFuture<QueueLimits> limit(QueueLimits limits) {
         ChangeAction places = limits.strict() ? ChangeAction.LIMIT_STRICT : ChangeAction.LIMIT_RELAXED;
         var groups = limit(places, limits.groupConcurrency());
@@ -106,11 +106,11 @@ public final class PartitionAdmin {
         return CompletableFuture.allOf(groups, rate, groupRate, queue)
                 .thenApply(done -> new QueueLimits(
                         (int) groups.join().number(),
-                        groups.join().outcome() == 0,
+                        groups.join().outcome() % 2 == 0,
                         rate.join().rate(),
                         groupRate.join().rate(),
                         (int) queue.join().number()))
-                .thenCompose(before -> before.equals(limits)
+                .thenCompose(before -> before.equals(limits) && groups.join().outcome() < 2
                         ? CompletableFuture.completedFuture(before)
                         : RepairScan.overGroups(this::repair).thenApply(done -> before));
     }
@@ -183,9 +183,12 @@ public final class PartitionAdmin {
     private CompletableFuture<?> repair(byte[] walk, byte[] cursor) {
         byte[] base = address.keys().base().getBytes(StandardCharsets.UTF_8);
         byte[] kind = partition.isDeadLetters() ? DEAD_LETTERS : NOTHING;
+        if (walk == RepairScan.GROUPS) {
+            return calls.untilAnswered(address, LuaScript.REPAIR, walk, cursor, base, kind);
+        }
         return RepairScan.isBegin(cursor)
                 ? calls.untilExecuted(address, LuaScript.REPAIR, walk, cursor, base, kind)
-                // A cursor is of one server: another one would go on with it anywhere.
+                // A cursor of the others is of one server: another one would go on with it anywhere.
                 : calls.once(address, LuaScript.REPAIR, walk, cursor, base, kind);
     }
 

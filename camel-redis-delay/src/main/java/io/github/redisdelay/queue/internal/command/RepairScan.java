@@ -30,7 +30,9 @@ public final class RepairScan {
     private static final byte[] BODIES = "messages".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] RECORDS = "state".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] INDEX = "index".getBytes(StandardCharsets.US_ASCII);
-    private static final byte[] GROUPS = "groups".getBytes(StandardCharsets.US_ASCII);
+    /** A walk whose cursors any server knows. */
+    static final byte[] GROUPS = "groups".getBytes(StandardCharsets.US_ASCII);
+
     private static final byte[] BEGIN = {'0'};
 
     private final String queue;

@@ -16,7 +16,7 @@
 --         where it was: 0 nowhere  1 delayed  2 leased  3 delayed, and its new due time is beyond the exact range:
 --           unchanged  4 nowhere, but finished lately  21 to 120: dead, and 20 less is the number of its dead letters, of
 --           which 100 are counted at most; of pause and resume whether the queue or group was paused: 0 or 1; of a limit whether it
---           was relaxed
+--           was relaxed, and 2 more if groups may not be in line with it: a client must walk over them
 --         its new due time (0: none); if it is dead, the time in the id of the newest of its dead letters; of a limit the one before; of a
 --         group until when it was paused
 -- Errors  argument, config, keys, needs, partitions, superseded: nothing is changed
@@ -96,6 +96,7 @@ for i = 1, items_count do
   if action == 'limit-strict' or action == 'limit-relaxed' then
     local limit = redis.call('HGET', key_config, 'groupLimit') or '1 limit-strict'
     was, due, resumed = string.find(limit, 'relaxed', 1, true) and 1 or 0, tonumber(string.match(limit, '^%d+')) or 1, true
+    was = was + (string.find(limit, 'changed', 1, true) and 2 or 0)
     local changed = dues[i] ~= due and queue_places and ' changed ' .. string.format('%.0f', now)
       or string.match(limit, ' changed.*') or ''
     limit = string.format('%.0f', dues[i]) .. ' ' .. action .. changed

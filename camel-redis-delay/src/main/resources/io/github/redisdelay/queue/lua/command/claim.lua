@@ -130,13 +130,21 @@ if stored or not queue_paused and asked > 0 and (queue_places or due and due <= 
       end
       return groups, queue_aligned and not batch_timeout and redis.call('ZMSCORE', queue_delayed_set(11), unpack(members)) or {}
     end
-    -- A message whose group has no place for it is parked; but a batch, which has one of a group, leaves others where they are.
+    -- A message whose group has no place for it is parked; but a batch, which has one of a group, leaves others where they are. Returns
+    -- nothing if a later call is to look at it.
     may_give = function(id, group, time, record)
       if batch_timeout and given[group] then
         return false
       end
       local own, its_kept = member_make(group, MEMBER_PLACE, id, time), member_make(group, MEMBER_PLACE, id, MEMBER_KEPT)
       local known = redis.call('ZMSCORE', queue_delayed_set(11), own, its_kept)
+      if queue_aligned and not batch_timeout and not (known[1] or known[2]) then
+        -- What give_look has let pass is not counted, so the index must know all; a call that begins here counts instead.
+        if #ids > 0 then
+          return
+        end
+        queue_aligned = false
+      end
       local kept = record and (known[2] or known[1] and redis.call('ZSCORE', key_leased, id))
       local others = queue_places < math.huge and (holders[group] or gate_begun(group)) - (kept and 1 or 0) or 0
       local gate = limits and { gate_read(group) } or {}
@@ -144,7 +152,11 @@ if stored or not queue_paused and asked > 0 and (queue_places or due and due <= 
       holders[group] = others + ((gives or kept and gate[1]) and 1 or 0)
       if gives then
         given[group] = true
-        local _ = known[1] or known[2] or redis.call('ZADD', queue_delayed_set(11), '0', own)
+        if not (known[1] or known[2]) then
+          redis.call('ZADD', queue_delayed_set(11), '0', own)
+          -- It may have a place too many now, which another one gives up.
+          group_changed[group] = true
+        end
         if limits and limits.group_interval > 0 then
           gate_write(group, math.max(gate[2], now - limits.group_slack) + limits.group_interval, gate[3], gate[4])
         end

@@ -8,7 +8,7 @@
 -- Errors  argument, config, needs, partitions
 -- Cost  O(log N) for each message
 --
--- Those with a place come first, then the others, both in the order of their due times.
+-- Failed messages that keep their places come first, then the others with a place, then the parked ones, these by their due times.
 
 --@include call.lua
 --@include clock.lua

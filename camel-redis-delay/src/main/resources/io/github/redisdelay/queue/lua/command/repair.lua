@@ -21,7 +21,7 @@
 -- A dead letter that is not in the index is put there by the walk over the bodies. The walk over the index drops entries
 -- without a body.
 -- A message with a group that the groups do not have is put there by the walk over the bodies. The walk over the groups drops what
--- is not where they say, and brings each group into line, also with a limit that was changed. `config` says then that this is done.
+-- is not where they say, and brings each group into line, also with a limit that was changed. Then the mark in `config` goes.
 
 --@include call.lua
 --@include clock.lua

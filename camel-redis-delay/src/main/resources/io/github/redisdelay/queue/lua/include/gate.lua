@@ -58,15 +58,19 @@ local function gate_new(group, members, most)
   return new
 end
 
--- Returns how many messages of a group have begun and not ended: those are leased, or wait in their places. Before them in the index
--- are none but some that were scheduled late; no more than 4096 members are looked at, or than tell that all places are taken.
+-- Returns how many messages of a group have begun and not ended: those are leased, or wait in their places. Of those that do not
+-- keep their places, it looks at the first 4096.
 local function gate_begun(group)
-  local begun, last, pages = 0, group .. '\0', 0
-  repeat
-    local found = redis.call('ZRANGE', queue_delayed_set(11), '(' .. last, '(' .. group .. '\0' .. MEMBER_PARKED, 'BYLEX', 'LIMIT', '0',
-      '256')
-    begun, last, pages = begun + #found - #gate_new(group, found, 256), found[256], pages + 1
-  until not last or begun > queue_places or pages == 16
+  local index, kept, pages = queue_delayed_set(11), member_make(group, MEMBER_PLACE, '', MEMBER_KEPT), 0
+  local begun = redis.call('ZLEXCOUNT', index, '[' .. kept, '(' .. kept .. '\255')
+  -- Before these are those that were due at the epoch.
+  for _, range in ipairs({ { group .. '\0', kept }, { kept .. '\255', group .. '\0' .. MEMBER_PARKED } }) do
+    local last, to = unpack(range)
+    while last and pages < 16 do
+      local found = redis.call('ZRANGE', index, '(' .. last, '(' .. to, 'BYLEX', 'LIMIT', '0', '256')
+      begun, last, pages = begun + #found - #gate_new(group, found, 256), found[256], pages + 1
+    end
+  end
   return begun
 end
 

@@ -66,7 +66,11 @@ local function give_plain()
         return
       end
       local group = give_groups[i]
-      if not group or give_sure[i] or may_give(id, group, record_time(body, 9) or now) then
+      local may = not group or queue_aligned and give_sure[i] or may_give(id, group, record_time(body, 9) or now)
+      if may == nil then
+        give_next, give_bytes, give_full = before + i, bytes, true
+        return
+      elseif may then
         -- As give_message does.
         n, bytes = n + 1, bytes + size
         ids[n], bodies[n] = id, body
@@ -128,7 +132,9 @@ local function give_one()
     if group then
       record = record or record_read(nil, record_time(body, 9) or now, give_priority)
       record.group = group
-      if not may_give(id, group, record.due, record) then
+      local may = may_give(id, group, record.due, record)
+      if not may then
+        give_full = may == nil
         return true
       end
     end

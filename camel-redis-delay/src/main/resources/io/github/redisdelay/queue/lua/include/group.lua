@@ -10,8 +10,8 @@
 -- true once `config` says that the queue has groups.
 local group_changed, GROUP_LEFT, GROUP_CHECKED, group_needed = {}, 'left', 'checked', nil
 --@include gate.lua
--- Their place among the sets of delayed messages, see queue_delayed_set. A call reads or moves so many members of a group at once. Up to
--- so many places, those that have them are read, not counted. A call in which more messages move leaves others to later ones.
+-- The level of parked messages, see queue_delayed_set. So many members of a group are read or moved at once. Up to so many places, those
+-- that have them are read, not counted. Once so many messages have moved, a call leaves others to the walk of repair.lua and to claims.
 local GROUP_PARKED, GROUP_MOST, GROUP_FEW, GROUP_MOVES = 10, 256, 8, 4096
 
 -- Returns the members that a message may have in the index: with a place, with one that it keeps, and parked.
@@ -44,18 +44,18 @@ local function group_put(group, id, due, level)
   end
 end
 
--- Returns up to so many of the last members of a group with a place that were never begun, and that are behind an order. Of a few, only
--- the last ones are looked at.
+-- Returns up to so many of the last members of a group with a place that were never begun, and that are behind an order. Looks at the
+-- last few, or at 4096.
 local function group_last(group, most, order, few)
-  local prefix, last, new = group .. '\0', group .. '\0' .. MEMBER_PARKED, {}
+  local prefix, last, new, pages = group .. '\0', group .. '\0' .. MEMBER_PARKED, {}, 0
   repeat
     local found = redis.call('ZRANGE', queue_delayed_set(11), '(' .. last, '(' .. prefix .. MEMBER_PLACE .. order, 'BYLEX', 'REV', 'LIMIT',
       '0', few or GROUP_MOST)
     for _, member in ipairs(gate_new(group, found, most - #new)) do
       new[#new + 1] = member
     end
-    last = found[GROUP_MOST]
-  until few or not last or #new >= most
+    last, pages = found[GROUP_MOST], pages + 1
+  until few or not last or #new >= most or pages == 16
   return new
 end
 
@@ -91,6 +91,7 @@ local function group_has(group, member)
   end
   local its_group, recorded = member_group(id)
   local there = score and (score == due or not parked and due == MEMBER_KEPT) or not parked and lease
+    and (due == MEMBER_KEPT or due == (record_time(redis.call('HGET', key_state, id), 25) or due))
   return due and there and its_group == group and (not recorded or redis.call('HEXISTS', key_messages, id) == 1)
 end
 
@@ -134,7 +135,7 @@ end
 
 -- Notes which messages of a group move so that it comes into line: the first parked ones, the last delayed ones, or one of each.
 -- Returns whether it needs another look after that.
-local function group_choose(group, how, joins, leaves)
+local function group_choose(group, how, joins, leaves, moved)
   local index, prefix, limits = queue_delayed_set(11), group .. '\0', queue_priorities.limits
   if how == GROUP_LEFT and queue_places <= GROUP_FEW and not limits then
     -- Of the first members, as many as there are places, those that are parked have none.
@@ -150,7 +151,8 @@ local function group_choose(group, how, joins, leaves)
   local function first_parked(most)
     return redis.call('ZRANGE', index, '[' .. head, '(' .. prefix .. '\255', 'BYLEX', 'LIMIT', '0', most)
   end
-  local first = first_parked(math.max(1, math.min(places - taken, #joins[1] < GROUP_MOVES and GROUP_MOST or 1)))
+  local most = moved + #joins[1] + #leaves[1] < GROUP_MOVES and GROUP_MOST or 1
+  local first = first_parked(math.max(1, math.min(places - taken, most)))
   if #first == 0 and taken <= places then
     return
   end
@@ -162,11 +164,11 @@ local function group_choose(group, how, joins, leaves)
       taken = taken - redis.call('ZREM', index, some[i])
     end
   end
-  local last = taken > places and group_last(group, math.min(taken - places, GROUP_MOST), '') or {}
+  local last = taken > places and group_last(group, math.min(taken - places, most), '') or {}
   first = taken > places and {} or first
   if taken == places then
     -- As many change places as are due before the others.
-    last = group_last(group, GROUP_MOST, string.sub(first[1], #head + 1))
+    last = group_last(group, most, string.sub(first[1], #head + 1))
     first = #last > 1 and first_parked(#last) or first
     local n = math.min(#first, #last)
     while n > 0 and not page_is_before(string.sub(first[n], #head + 1), string.sub(last[n], #head + 1)) do
@@ -176,7 +178,8 @@ local function group_choose(group, how, joins, leaves)
   end
   group_note(joins, group, first)
   group_note(leaves, group, last)
-  return #first + #last > 0 or nil
+  -- A place that was left is taken by the first one, which needs no further look.
+  return #last > 0 or #first > 0 and (how ~= GROUP_LEFT or #first == most) or nil
 end
 
 -- Mends what others have damaged, a bit with each call, after its first write: without the index all parked messages are delayed,
@@ -207,12 +210,12 @@ local function group_end(base, now, before)
   -- Some are parked, or were, if that set was lost.
   local parked = queue_places and next(group_changed) and (redis.call('ZCARD', queue_delayed_set(10)) > 0
     or redis.call('ZCARD', queue_delayed_set(11)) > redis.call('ZCARD', key_delayed) + redis.call('ZCARD', key_leased))
-  local groups, rounds = queue_places and group_changed or {}, 0
+  local groups, moved = queue_places and group_changed or {}, 0
   repeat
     local joins, leaves, again = { {}, {} }, { {}, {} }, {}
     for group, how in pairs(groups) do
       -- A place that is left is wanted by parked messages only.
-      again[group] = (parked or how ~= GROUP_LEFT) and group_choose(group, how, joins, leaves) or nil
+      again[group] = (parked or how ~= GROUP_LEFT) and group_choose(group, how, joins, leaves, moved) or nil
     end
     for level, moves in pairs({ [0] = joins, [10] = leaves }) do
       for i = 1, #moves[1], GROUP_MOST do
@@ -220,9 +223,8 @@ local function group_end(base, now, before)
         group_move(level, { unpack(moves[1], i, to) }, { unpack(moves[2], i, to) }, again)
       end
     end
-    -- More only after the limit was changed: the walk of repair.lua comes again.
-    groups, parked, rounds = again, true, rounds + 1
-  until not next(groups) or rounds == 4
+    groups, parked, moved = again, true, moved + #joins[1] + #leaves[1]
+  until not next(groups) or moved >= GROUP_MOVES
   group_changed = {}
   local first = base and (queue_places or queue_priorities.limits) and not queue_paused and queue_first_due()
   if first and (not before or first < before or before < now - WAKEUP_OVERDUE_MICROS) then

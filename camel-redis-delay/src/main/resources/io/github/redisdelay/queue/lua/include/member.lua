@@ -2,8 +2,7 @@
 --
 -- The set `groups` is the index of all messages with a group. All its scores are 0, so that it is in the order of its bytes. A
 -- member is the group, a byte 0, a kind, the due time (8 bytes, big endian), and the id:
---     1  has a place: it is delayed or leased. One that keeps its place while it is delayed, and has not ended since, has a time that
---        no message has
+--     1  has a place: it is delayed or leased. One that has failed and keeps its place has a time that no message has, until it ends
 --     2  is parked
 -- So a claim that gives changes nothing in it. A message with a place was never begun if it is delayed with the time of its member.
 local MEMBER_PLACE, MEMBER_PARKED, MEMBER_KEPT = '1', '2', struct.unpack('>d', '\0\0\0\0\0\0\0\1')
