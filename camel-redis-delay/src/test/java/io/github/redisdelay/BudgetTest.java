@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class BudgetTest {
 
     private static final Size JAVA = new Size(18_093, 621_285);
-    private static final Size LUA = new Size(2_364, 92_466);
+    private static final Size LUA = new Size(2_366, 92_620);
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */

@@ -139,7 +139,10 @@ for from = 1, #all, SLICE do
   for l = 1, #levels do
     local level, scores = levels[l], redis.call('ZMSCORE', queue_delayed_set(levels[l]), unpack(ids))
     for i = 1, #ids do
-      if scores[i] and level % 10 > 0 then
+      if scores[i] and level % 10 > 0 and groups[ids[i]] then
+        -- A message with a group has no priority.
+        twice[#twice + 1], scores[i] = { level, ids[i] }, false
+      elseif scores[i] and level % 10 > 0 then
         -- What is no priority counts; of two priorities that one in which the message is due at its own time.
         local better = counts[i]
           and tonumber(scores[i]) == record_read(redis.call('HGET', key_state, ids[i]), dues[ids[i]], 0, ids[i]).due
