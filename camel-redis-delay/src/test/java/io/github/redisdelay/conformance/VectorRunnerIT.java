@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.conformance;
 
-import static io.github.redisdelay.conformance.ConformanceTest.WRITING;
 import static io.github.redisdelay.conformance.VectorFiles.KIT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,11 +12,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The runner of the conformance kit plays its vectors. */
-class ConformanceRunnerIT extends RecordedQueueIT {
+class VectorRunnerIT extends RecordedQueueIT {
 
     private String python(Path vectors) throws Exception {
         Path python = Stream.of(System.getenv("PATH").split(System.getProperty("path.separator")))
@@ -40,13 +38,11 @@ class ConformanceRunnerIT extends RecordedQueueIT {
     }
 
     @Test
-    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = WRITING)
     void should_be_played_by_the_runner() throws Exception {
         assertThat(python(KIT.resolve("vectors"))).startsWith("0 ").contains(" vectors of ");
     }
 
     @Test
-    @DisabledIfSystemProperty(named = "golden.write", matches = "true", disabledReason = WRITING)
     void should_be_refused_by_the_runner_where_a_reply_or_a_key_differs(@TempDir Path folder) throws Exception {
         Map<String, String> changes = Map.of(
                 "\"delayed\": {\"order-1\": 18", "\"delayed\": {\"order-1\": 17",
