@@ -133,7 +133,7 @@ local function group_note(moves, group, found)
   end
 end
 
--- Notes which messages of a group move so that it comes into line: the first parked ones, the last delayed ones, or one of each.
+-- Notes which messages of a group move so that it comes into line: the first parked ones, the last delayed ones, or as many of both.
 -- Returns whether it needs another look after that.
 local function group_choose(group, how, joins, leaves, moved)
   local index, prefix, limits = queue_delayed_set(11), group .. '\0', queue_priorities.limits
