@@ -66,6 +66,9 @@ public interface MessageGroup {
      */
     CompletableFuture<Long> promoteAll(boolean schedules);
 
-    /** Gives all messages of the group that are neither leased nor recurring schedules a new due time, and counts them. */
+    /**
+     * Gives all messages of the group that are neither leased nor recurring schedules a new due time, and counts them. Each is due a
+     * microsecond after the one before, so that they stay in order.
+     */
     CompletableFuture<Long> rescheduleAll(DueTime due);
 }

@@ -139,8 +139,8 @@ public interface QueueAdmin {
     CompletableFuture<QueueLimits> limit(QueueLimits limits);
 
     /**
-     * Shows groups with parked messages, at most ten, the one with the most first: those that the {@value #MAX_PAGE} parked messages
-     * with the earliest due times name most often.
+     * Shows groups with due parked messages, at most ten, the one with the most of them first. A sample decides, of {@value #MAX_PAGE}
+     * such messages: a group with few among many may not be in it.
      */
     CompletableFuture<List<GroupInfo>> groups();
 

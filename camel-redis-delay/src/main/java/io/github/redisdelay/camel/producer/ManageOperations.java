@@ -74,11 +74,10 @@ public record ManageOperations(
         DelayQueue target = isDead() ? queue.deadLetters() : queue;
         return switch (operation) {
             case CANCEL, RESCHEDULE -> {
-                if (group != null && !isDead() && IdHeaders.of(message, false) == null && choice.isOfAll()) {
-                    yield PendingRequest.of(changeAll(operation, group, choice.schedules(), exchange), this::putCount);
-                }
-                IdHeaders ids = choice.required(operation, message, isDead());
-                yield change(operation, target, ids, exchange);
+                IdHeaders ids = choice.required(operation, message, isDead(), group != null && !isDead());
+                yield ids == null
+                        ? PendingRequest.of(changeAll(operation, group, choice.schedules(), exchange), this::putCount)
+                        : change(operation, target, ids, exchange);
             }
             case PROMOTE, REDRIVE, PURGE -> {
                 String name = group == null ? null : group.name();

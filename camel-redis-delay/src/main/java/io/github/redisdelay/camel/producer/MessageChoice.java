@@ -101,21 +101,23 @@ public record MessageChoice(
     }
 
     /**
-     * The ids for an operation that cannot do without.
+     * The ids for an operation that cannot do without, unless it is about a whole group.
      *
      * @param dead true if they are those of dead letters
+     * @param group true if the message has a group; then null is returned if it names no id
      * @throws IllegalArgumentException if the message names none, or chooses messages otherwise
      */
-    IdHeaders required(RedisDelayOperation operation, Message message, boolean dead) {
+    IdHeaders required(RedisDelayOperation operation, Message message, boolean dead, boolean group) {
         IdHeaders ids = IdHeaders.of(message, dead);
-        if (ids == null) {
+        if (ids == null && !group) {
             throw new IllegalArgumentException("operation '" + operation + "' needs the id of a message: set header '"
-                    + RedisDelayConstants.SCHEDULE_ID + "'");
+                    + RedisDelayConstants.SCHEDULE_ID + "'"
+                    + (dead ? "" : ", or header '" + RedisDelayConstants.GROUP + "' for all messages of a group"));
         }
         String asking = asking(message);
-        if (asking != null) {
+        if (asking != null && !(ids == null && isOfAll())) {
             throw new IllegalArgumentException(
-                    asking + " means nothing to operation '" + operation + "', which takes ids: remove it");
+                    asking + " means nothing to operation '" + operation + "', which takes ids or a group: remove it");
         }
         return ids;
     }

@@ -181,7 +181,11 @@ class ManageOperationsIT extends CamelRedisIT {
         context.start();
         assertThat(refused("?operation=cancel", Map.of()))
                 .hasMessageContaining(
-                        "operation 'cancel' needs the id of a message: set header 'CamelRedisDelayScheduleId'");
+                        "operation 'cancel' needs the id of a message: set header 'CamelRedisDelayScheduleId',"
+                                + " or header 'CamelRedisDelayGroup' for all messages of a group");
+        assertThat(refused("?operation=cancel&group=g&limit=5", Map.of()))
+                .hasMessageContaining(
+                        "option 'limit' (5) means nothing to operation 'cancel', which takes ids or a group: remove it");
         assertThat(refused("?operation=reschedule", Map.of(RedisDelayConstants.SCHEDULE_ID, "a")))
                 .hasMessageContaining("operation 'reschedule' needs a time");
         assertThat(refused("?operation=promote", Map.of())).hasMessageContaining("'failureRouteId', or 'limit'");

@@ -7,6 +7,7 @@ import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.Outlook;
+import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.RedriveOutcome;
@@ -27,12 +28,14 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** The calls to one partition that are about all of its messages. They change or read it in slices, and hold no state. */
 public final class PartitionAdmin {
@@ -94,6 +97,20 @@ public final class PartitionAdmin {
         return calls.untilAnswered(
                         address, LuaScript.GROUP, name.getBytes(StandardCharsets.UTF_8), behind, Digits.of(limit))
                 .thenApply(reply -> MessageRows.group((List<?>) reply));
+    }
+
+    /** The groups that have due parked messages, and about how many, by a sample of these messages. */
+    public CompletableFuture<Map<String, Double>> parkedGroups() {
+        return calls.untilAnswered(address, LuaScript.GROUP, NOTHING, NOTHING, Digits.of(QueueAdmin.MAX_PAGE))
+                .thenApply(reply -> {
+                    List<?> rows = (List<?>) reply;
+                    double parked = LittleEndian.of((byte[]) rows.get(0)).getDouble();
+                    return rows.stream()
+                            .skip(1)
+                            .collect(Collectors.groupingBy(
+                                    name -> new String((byte[]) name, StandardCharsets.UTF_8),
+                                    Collectors.summingDouble(name -> parked / (rows.size() - 1))));
+                });
     }
 
     /** Sets the limits. If they were others, or a walk has not ended, brings the groups in line with them. */

@@ -58,7 +58,8 @@ final class GroupChange {
         PartitionAdmin queue = new PartitionAdmin(partition);
         return queue.group(group, null, BEGINNING).thenCompose(beginning -> {
             if (baseMicros < 0) {
-                baseMicros = due == null ? 0 : due.micros() + (due.relative() ? beginning.timeMicros() : 0);
+                long begin = due != null && due.relative() ? beginning.timeMicros() : 0;
+                baseMicros = due == null ? 0 : new DueTime(false, begin + due.micros()).micros();
                 left = MAX_GROWTH * beginning.count();
             }
             return queue.group(group, from, QueueAdmin.MAX_PAGE).thenCompose(page -> {
@@ -83,21 +84,16 @@ final class GroupChange {
     }
 
     private boolean isToChange(MessageInfo message) {
-        long last = baseMicros + (relative() ? sent : 0);
         return which.test(message)
                 && (due == null
-                        || message.dueMicros() > last
+                        || message.dueMicros() >= baseMicros + sent
                         || message.dueMicros() < baseMicros && action != ChangeAction.PROMOTE);
-    }
-
-    private boolean relative() {
-        return due != null && due.relative();
     }
 
     private CompletableFuture<Void> change(List<String> ids) {
         List<CompletableFuture<ChangeResult>> changes = ids.stream()
                 .map(id -> {
-                    long micros = new DueTime(false, baseMicros + (relative() ? sent++ : 0)).micros();
+                    long micros = due == null ? 0 : Math.min(baseMicros + sent++, DueTime.MAX_MICROS);
                     return partition.change(id, action, micros).result();
                 })
                 .toList();

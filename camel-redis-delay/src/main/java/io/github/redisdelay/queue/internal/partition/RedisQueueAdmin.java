@@ -36,7 +36,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** The administration of a queue over its partitions. A handle that holds no state. */
@@ -243,19 +242,14 @@ final class RedisQueueAdmin implements QueueAdmin {
 
     @Override
     public CompletableFuture<List<GroupInfo>> groups() {
-        return list(MessageState.PARKED, PageStart.first(), MAX_PAGE).thenCompose(page -> {
-            Map<String, Long> parked = page.messages().stream()
-                    .filter(info -> info.group() != null)
-                    .collect(Collectors.groupingBy(MessageInfo::group, Collectors.counting()));
-            return Partitions.allOf(parked.entrySet().stream()
-                            .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
-                            .limit(10)
-                            .map(entry -> figures(entry.getKey()))
-                            .toList())
-                    .thenApply(found -> found.stream()
-                            .sorted(Comparator.comparingLong(GroupInfo::parked).reversed())
-                            .toList());
-        });
+        return partitions
+                .askAll(PartitionAdmin::parkedGroups)
+                .thenCompose(found -> Partitions.allOf(found.stream()
+                        .flatMap(each -> each.entrySet().stream())
+                        .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
+                        .limit(10)
+                        .map(entry -> figures(entry.getKey()))
+                        .toList()));
     }
 
     private CompletableFuture<GroupInfo> figures(String group) {

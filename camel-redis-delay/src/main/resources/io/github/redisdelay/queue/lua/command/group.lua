@@ -1,10 +1,11 @@
 -- Reads a page of a group's messages, and counts them. Changes nothing.
 --
 -- KEYS  messages, delayed, leased, state, config, consumers; priorities, which may not be left out here
--- ARGV  1 the group  2 behind what the page begins: nothing, or what the page before answered  3 how many at the most, 0 to 256
+-- ARGV  1 the group; nothing for a sample of the groups that have parked messages  2 behind what the page begins: nothing, or what the page before answered  3 how many at the most, 0 to 256
 -- Reply  a list: struct 'dddd' time of the call, how many messages the group has, how many of them are parked, and until when it
 --        is paused, 0 if it is not; behind what the next page begins, nothing at the end; then for each message a row, see row.lua,
---        and its state: delayed, parked or leased
+--        and its state: delayed, parked or leased. Of a sample, struct 'd' how many messages are due and parked; then the groups of
+--        so many of these as were asked for, taken from all of them evenly
 -- Errors  argument, config, needs, partitions
 -- Cost  O(log N) for each message
 --
@@ -22,6 +23,17 @@
 local group, behind = ARGV[1], ARGV[2]
 local limit = check_integer(ARGV[3], 0, 256, 'limit')
 queue_read_config()
+if group == '' then
+  local due = redis.call('ZCOUNT', queue_delayed_set(10), '-inf', clock_now)
+  local reply, most = { struct.pack('<d', due) }, math.min(due, limit)
+  for i = 1, most do
+    -- One of each part. A fixed step could meet the same one of groups that take turns.
+    local rank = math.floor((i - 1 + math.random()) * due / most)
+    local id = redis.call('ZRANGE', queue_delayed_set(10), rank, rank)[1]
+    reply[#reply + 1] = id and member_group(id)
+  end
+  return reply
+end
 local prefix = group .. '\0'
 local last = '(' .. prefix .. '\255'
 local found = redis.call('ZRANGE', queue_delayed_set(11), '(' .. prefix .. behind, last, 'BYLEX', 'LIMIT', 0, limit)

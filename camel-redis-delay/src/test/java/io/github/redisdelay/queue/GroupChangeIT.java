@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.redisdelay.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Changes of all messages of a group to one time, and which groups operators are shown. */
+class GroupChangeIT extends RealQueueIT {
+
+    private static final Instant TOMORROW = Instant.ofEpochSecond(100_000);
+
+    private void schedule(String id, String group, DueTime due) {
+        get(queue.schedule(ScheduleRequest.of(id, bytes(id), due).withGroup(group)));
+    }
+
+    private void scheduleGroup(int count, String group, DueTime due) {
+        List<Submission<ScheduleResult>> sent = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            sent.add(queue.schedule(
+                    ScheduleRequest.of(group + i, bytes("body"), due).withGroup(group)));
+        }
+        sent.forEach(RealQueueIT::get);
+    }
+
+    private List<MessageInfo> listed(MessageGroup group) {
+        List<MessageInfo> all = new ArrayList<>();
+        MessagePage page = get(group.list(null, 256));
+        all.addAll(page.messages());
+        while (page.next() != null) {
+            page = get(group.list(page.next(), 256));
+            all.addAll(page.messages());
+        }
+        return all;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 600})
+    void should_keep_the_order_of_a_group_that_is_given_one_time(int count) {
+        // Ids are no order: the last one is due first.
+        List<String> ids =
+                IntStream.range(1000, 1000 + count).mapToObj(i -> "m" + i).toList();
+        ids.forEach(id ->
+                schedule(id, "g", DueTime.after(Duration.ofHours(2).minusSeconds(Integer.parseInt(id.substring(1))))));
+        MessageGroup group = queue.group("g");
+        List<String> reversed = ids.stream().sorted(Comparator.reverseOrder()).toList();
+        for (int i = 0; i < 2; i++) { // the second time to where they are
+            assertThat(get(group.rescheduleAll(DueTime.at(TOMORROW)))).isEqualTo(count);
+            assertThat(listed(group)).extracting(MessageInfo::id).containsExactlyElementsOf(reversed);
+            assertThat(listed(group))
+                    .extracting(MessageInfo::dueMicros)
+                    .containsExactlyElementsOf(IntStream.range(0, count)
+                            .mapToObj(each -> DueTime.at(TOMORROW).micros() + each)
+                            .toList());
+        }
+    }
+
+    @Test
+    void should_take_the_last_time_that_there_is() {
+        scheduleGroup(3, "g", IN_AN_HOUR);
+        DueTime last = new DueTime(false, DueTime.MAX_MICROS);
+        assertThat(get(queue.group("g").rescheduleAll(last))).isEqualTo(3);
+        assertThat(listed(queue.group("g"))).extracting(MessageInfo::dueMicros).containsOnly(DueTime.MAX_MICROS);
+    }
+
+    @Test
+    void should_show_the_ten_groups_with_the_most_due_parked_messages_behind_a_noisy_one() {
+        // The messages that have been due for the longest time are all of one group.
+        scheduleGroup(400, "noisy", LONG_AGO);
+        for (int i = 1; i <= 12; i++) {
+            scheduleGroup(10 * i, "group " + i + " ", DueTime.now());
+        }
+        scheduleGroup(2_000, "later", IN_AN_HOUR);
+        List<GroupInfo> groups = get(queue.admin().groups());
+        assertThat(groups).hasSize(10);
+        assertThat(groups.get(0)).isEqualTo(new GroupInfo("noisy", 399, 400, 0));
+        assertThat(groups)
+                .extracting(GroupInfo::name)
+                .as("those with 80 and more of 1 167 due parked messages are in a sample of 256")
+                .contains("group 8 ", "group 9 ", "group 10 ", "group 11 ", "group 12 ")
+                .doesNotContain("later");
+    }
+
+    @Test
+    void should_show_all_groups_with_few_due_parked_messages_in_their_order() {
+        for (int i = 1; i <= 4; i++) {
+            scheduleGroup(1 + i, "group " + i + " ", LONG_AGO);
+        }
+        assertThat(get(queue.admin().groups()))
+                .containsExactly(
+                        new GroupInfo("group 4 ", 4, 5, 0),
+                        new GroupInfo("group 3 ", 3, 4, 0),
+                        new GroupInfo("group 2 ", 2, 3, 0),
+                        new GroupInfo("group 1 ", 1, 2, 0));
+    }
+}
