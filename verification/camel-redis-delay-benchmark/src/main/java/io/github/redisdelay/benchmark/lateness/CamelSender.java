@@ -49,19 +49,25 @@ public final class CamelSender implements AutoCloseable {
 
     /** Schedules a message for a time, in microseconds since 1970. */
     public void sendAt(int queue, long dueMicros, Object body) throws Exception {
-        send(queue, RedisDelayConstants.DELIVER_AT, Instant.EPOCH.plus(dueMicros, ChronoUnit.MICROS), body);
+        sendAt(queue, dueMicros, body, null);
+    }
+
+    /** @param group null for none */
+    public void sendAt(int queue, long dueMicros, Object body, String group) throws Exception {
+        send(queue, RedisDelayConstants.DELIVER_AT, Instant.EPOCH.plus(dueMicros, ChronoUnit.MICROS), body, group);
     }
 
     /** Schedules a message with a delay. */
     public void sendAfter(int queue, Duration delay, Object body) throws Exception {
-        send(queue, RedisDelayConstants.DELAY, delay, body);
+        send(queue, RedisDelayConstants.DELAY, delay, body, null);
     }
 
-    private void send(int queue, String header, Object value, Object body) throws Exception {
+    private void send(int queue, String header, Object value, Object body, String group) throws Exception {
         inFlight.begin();
         Exchange exchange = endpoints.get(queue).createExchange();
         exchange.getMessage().setBody(body);
         exchange.getMessage().setHeader(header, value);
+        exchange.getMessage().setHeader(RedisDelayConstants.GROUP, group);
         producers.get(queue).process(exchange, doneSync -> inFlight.end(exchange.getException()));
     }
 

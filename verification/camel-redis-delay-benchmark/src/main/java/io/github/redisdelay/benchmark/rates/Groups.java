@@ -6,6 +6,7 @@ import io.github.redisdelay.benchmark.Experiment;
 import io.github.redisdelay.benchmark.Figures;
 import io.github.redisdelay.benchmark.Subject;
 import io.github.redisdelay.benchmark.contender.Message;
+import io.github.redisdelay.benchmark.lateness.NoisyGroup;
 import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.DueTime;
@@ -14,7 +15,7 @@ import io.github.redisdelay.queue.client.DelayQueueClient;
 import java.time.Duration;
 import org.redisson.api.RedissonClient;
 
-/** What groups cost: delivery with and without them, and the memory of a message. */
+/** What groups cost: delivery with and without them, the others beside a noisy one, and the memory of a message. */
 public final class Groups implements Experiment {
 
     private static final DueTime FAR = DueTime.after(Duration.ofDays(1));
@@ -28,6 +29,7 @@ public final class Groups implements Experiment {
     @Override
     public void run(Environment environment, Figures figures) throws Exception {
         Rates.groups().run(environment, figures);
+        NoisyGroup.run(environment, figures, name());
         int messages = environment.quick() ? 10_000 : 100_000;
         double without = memory(environment, figures, "no group", messages, 0);
         double delayed = memory(environment, figures, "delayed", messages, messages);

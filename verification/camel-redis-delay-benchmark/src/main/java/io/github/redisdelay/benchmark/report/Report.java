@@ -96,7 +96,9 @@ public final class Report {
                 "Groups",
                 "Delivery of a backlog of 100 000 messages, each acknowledged, without groups and in 10 000 groups with one place each,"
                         + " by turns. Redis memory of a message that is due in a day, with an id of 16 characters: without a group; in a"
-                        + " group of 16 bytes of its own; and parked behind the first one of ten in such a group."
+                        + " group of 16 bytes of its own; and parked behind the first one of ten in such a group. And how late the"
+                        + " messages of 100 other groups are, 500 each second, of a route with 16 slots: alone; while 10 000 of a noisy"
+                        + " group are due each second; and while 100 000 of it are due at one instant."
             }),
             Map.entry("server", new String[] {
                 "One server",

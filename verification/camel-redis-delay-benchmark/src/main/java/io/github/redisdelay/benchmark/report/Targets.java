@@ -7,6 +7,7 @@ import static io.github.redisdelay.benchmark.Subject.FLOOR;
 import static io.github.redisdelay.benchmark.Subject.QUEUE;
 import static io.github.redisdelay.benchmark.Subject.RDELAYEDQUEUE;
 
+import io.github.redisdelay.benchmark.lateness.NoisyGroup.Arrival;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
@@ -125,6 +126,14 @@ final class Targets {
                             median("groups", subject, FIFO, "rate"),
                             100)));
         }
+        String noisy = "lateness of other groups beside one with 100 000 messages, ";
+        targets.add(Target.atMost(
+                50, "ms", noisy + "due steadily: p99", median("groups", CAMEL, Arrival.STEADY.parameter(), "p99")));
+        targets.add(Target.atMost(
+                500,
+                "ms",
+                noisy + "due at one instant: the largest",
+                median("groups", CAMEL, Arrival.INSTANT.parameter(), "max")));
         for (String kind : List.of("delayed", "parked")) {
             targets.add(Target.atMost(
                     kind.equals("delayed") ? 100 : 120,
