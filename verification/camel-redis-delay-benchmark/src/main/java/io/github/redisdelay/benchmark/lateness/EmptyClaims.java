@@ -75,7 +75,7 @@ final class EmptyClaims {
                 1 << 22,
                 keys.base(),
                 "~consumer channel",
-                "stay",
+                1,
                 30_000_000);
     }
 
