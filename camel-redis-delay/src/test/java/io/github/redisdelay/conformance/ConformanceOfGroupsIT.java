@@ -91,6 +91,8 @@ class ConformanceOfGroupsIT extends RecordedQueueIT {
             client.call("group", Json.object("group", "a", "limit", 0), () -> client.queue
                     .group("a")
                     .info());
+            client.pass(MINUTE);
+            client.call("groups", Map.of(), () -> client.queue.admin().groups());
             client.call("cancel group", Json.object("group", "a"), () -> client.queue
                     .group("a")
                     .cancelAll(false, false));
