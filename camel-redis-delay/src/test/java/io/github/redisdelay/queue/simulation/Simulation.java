@@ -253,9 +253,11 @@ final class Simulation {
             node.suspended = true;
             node.loop.suspend();
             node.timers().schedule(random.nextInt(5_000) * 1_000_000L, () -> {
-                node.suspended = false;
-                node.roomSince = timers.nanoTime();
-                node.loop.resume();
+                if (core == null) {
+                    node.suspended = false;
+                    node.roomSince = timers.nanoTime();
+                    node.loop.resume();
+                }
             });
         }
     }
