@@ -17,7 +17,7 @@ import java.util.List;
  *       its claim until it may have been ended, cancelled or moved, whether its lease is over or not; where retries let others
  *       pass, until it may have been retried;
  *   <li>order: with a limit of 1, no message begins while another one of its group is stored that was due earlier by the server's
- *       clock, and never began;
+ *       clock, or at the same time with an earlier id, and never began;
  *   <li>standstill: after a claim that had room for more, each group has as many messages under way as its limit says, or all
  *       that are due; and no message waits for longer than it is told to, from the time when it was due and the one before it
  *       ended, or when a dead consumer's lease was over.

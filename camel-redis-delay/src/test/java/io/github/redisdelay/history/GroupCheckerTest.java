@@ -270,6 +270,22 @@ class GroupCheckerTest {
     }
 
     @Test
+    void should_catch_one_that_begins_before_an_earlier_id_that_is_due_at_the_same_time() {
+        scheduled(1, "a", 10);
+        scheduled(2, "b", 10);
+        delivered(12, "c", "a", 1, 10);
+        ended(13, "a");
+        delivered(15, "c", "b", 1, 10);
+        assertClean(STRICT);
+        events.removeIf(event -> event.micros() >= 12 * TENTH);
+        delivered(12, "c", "b", 1, 10);
+        ended(13, "b");
+        delivered(15, "c", "a", 1, 10);
+        assertCaught(STRICT, Rule.ORDER);
+        assertClean(TWO);
+    }
+
+    @Test
     void should_accept_a_later_one_that_begins_before_the_earlier_one_is_there() {
         scheduled(1, "b", 11);
         scheduled(12, "a", 10);

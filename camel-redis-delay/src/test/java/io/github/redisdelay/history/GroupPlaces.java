@@ -40,10 +40,16 @@ final class GroupPlaces {
             Act since = other == message || other.isRepeated() ? null : other.waits(delivery.claimed());
             if (since != null
                     && since.answered() < earliest
-                    && since.answer.due() < delivery.event().due()
+                    && isBefore(
+                            other, since.answer.due(), message, delivery.event().due())
                     && !history.isExcused(other, delivery.claimed())) {
-                problems.add(Rule.ORDER, message, other, "began before another one of its group that was due earlier");
+                problems.add(Rule.ORDER, message, other, "began before another one of its group that comes earlier");
             }
         }
+    }
+
+    /** At the same time by the order of ids. */
+    private static boolean isBefore(Message one, long due, Message other, long otherDue) {
+        return due < otherDue || due == otherDue && one.id.compareTo(other.id) < 0;
     }
 }
