@@ -88,6 +88,8 @@ class QueueModelIT {
                 }
             } else if (what == 2 && loss != Loss.GROUPS) {
                 assertPages(history);
+            } else if (what == 3 && loss == Loss.NOTHING) {
+                history.changeGroup();
             } else {
                 history.doSomething();
             }

@@ -310,9 +310,25 @@ public final class QueueModel {
         kept.remove(id);
     }
 
+    private Gate gate(String group) {
+        Gate gate = gates.getOrDefault(group, Gate.OPEN);
+        if (limits && gate.next > now + groupInterval) {
+            // Not later than this rate may make it wait.
+            gate = new Gate(now + groupInterval, gate.since, gate.ends);
+            moveGate(group, gate);
+        }
+        return gate;
+    }
+
+    private void moveGate(String group, Gate gate) {
+        gates.put(group, gate);
+        touch(group, false);
+        placed.stream().filter(id -> group.equals(groupOf(id))).forEach(this::dueAsRecorded);
+    }
+
     /** When the gate of a group opens; 0 if it is open. */
     private long shut(String group) {
-        Gate gate = gates.getOrDefault(group, Gate.OPEN);
+        Gate gate = gate(group);
         long at = Math.max(gate.next, gate.ends);
         return limits && at > now ? at : 0;
     }
@@ -409,11 +425,9 @@ public final class QueueModel {
         needs.add("groups=0.1");
         needs.add("limits=0.1");
         limits = true;
-        Gate gate = gates.getOrDefault(group, Gate.OPEN);
+        Gate gate = gate(group);
         if (till == 0 ? gate.ends > 0 : till > Math.max(gate.ends, now)) {
-            gates.put(group, new Gate(gate.next, now, till));
-            touch(group, false);
-            placed.stream().filter(id -> group.equals(groupOf(id))).forEach(this::dueAsRecorded);
+            moveGate(group, new Gate(gate.next, now, till));
         }
         return gate.ends > now ? gate.ends : 0;
     }
@@ -469,9 +483,9 @@ public final class QueueModel {
         return Math.max(opens(), leased.get(inOrder(leased, at -> at).get(leased.size() - concurrency)));
     }
 
-    /** When the next delivery may begin by the rate; not later than this rate may make it wait. */
+    /** When the next delivery may begin by the rate. */
     private long opens() {
-        return interval == 0 ? 0 : Math.max(0, Math.min(next, now + interval));
+        return interval == 0 ? 0 : Math.max(0, next);
     }
 
     private void coverEarlier(double earliest, long time) {
@@ -713,6 +727,7 @@ public final class QueueModel {
     private Object look(LuaScript script, Object[] arguments, long time) {
         return switch (script.command()) {
             case "get" -> get(text(arguments[0]), time);
+            case "group" -> group(text(arguments[0]), text(arguments[1]), Integer.parseInt(text(arguments[2])), time);
             case "browse" ->
                 browse(
                         text(arguments[0]),
@@ -961,8 +976,14 @@ public final class QueueModel {
                 continue;
             }
             if (action.endsWith("-rate") || action.equals("limit-concurrency")) {
-                answer(reply, 0, 0); // none were there before
-                if (due == 0) {
+                long was =
+                        switch (action) {
+                            case "limit-rate" -> interval * 1024 + burst;
+                            case "limit-group-rate" -> groupInterval * 1024 + groupBurst;
+                            default -> concurrency;
+                        };
+                answer(reply, 0, was);
+                if (due == was) {
                     continue;
                 }
                 switch (action) {
@@ -974,7 +995,10 @@ public final class QueueModel {
                         groupInterval = (long) due / 1024;
                         groupBurst = (int) ((long) due % 1024);
                     }
-                    default -> concurrency = (int) due;
+                    default -> {
+                        concurrency = (int) due;
+                        freed = concurrency == 0 ? -1 : freed;
+                    }
                 }
                 needs.add("limits=0.1");
                 limits = true;
@@ -1268,9 +1292,10 @@ public final class QueueModel {
         int wantedEnded = Integer.parseInt(text(arguments[5]));
         long maxBytes = Long.parseLong(text(arguments[6]));
         boolean batch = arguments.length > 11;
+        // Not later than this rate may make it wait.
+        next = interval == 0 ? next : Math.min(next, time + interval);
         long rate = interval == 0 ? 0 : Math.max(opens(), time - (burst - 1) * interval);
         if (interval > 0) {
-            next = next < 0 ? next : opens();
             wanted = (int) Math.min(wanted, Math.max(0, Math.floorDiv(time - rate, interval) + 1));
             long due = dueTimes().stream().filter(at -> at <= time).count();
             reached.countIf(wanted < Math.min(asked, due), RareState.RATE_HELD_BACK);
@@ -1512,15 +1537,53 @@ public final class QueueModel {
     private List<byte[]> get(String id, long time) {
         List<byte[]> reply = new ArrayList<>();
         if ((delayed.containsKey(id) || leased.containsKey(id)) && messages.containsKey(id)) {
-            tell(reply, id);
-            boolean held = parked.contains(id) && delayed.get(id).due <= time;
-            reply.add((leased.containsKey(id) ? "leased" : held ? "parked" : "delayed")
-                    .getBytes(StandardCharsets.US_ASCII));
+            tellState(reply, id, time);
             reply.add(messages.get(id).bytes());
-            long ends = limits && groupOf(id) != null ? gates.getOrDefault(groupOf(id), Gate.OPEN).ends : 0;
-            reply.add(doubles(ends > time ? ends : 0));
+            reply.add(doubles(groupOf(id) == null ? 0 : pausedUntil(groupOf(id), time)));
         }
         return reply;
+    }
+
+    private long pausedUntil(String group, long time) {
+        long ends = limits ? gates.getOrDefault(group, Gate.OPEN).ends : 0;
+        return ends > time ? ends : 0;
+    }
+
+    private List<byte[]> group(String group, String behind, int limit, long time) {
+        List<String> all = new ArrayList<>(messages.keySet().stream()
+                .filter(id -> group.equals(groupOf(id)))
+                .toList());
+        all.sort(Comparator.comparing(this::entry));
+        List<String> page = all.stream()
+                .filter(id -> entry(id).compareTo(behind) > 0)
+                .limit(limit)
+                .toList();
+        List<byte[]> reply = new ArrayList<>();
+        reply.add(
+                doubles(time, all.size(), all.stream().filter(parked::contains).count(), pausedUntil(group, time)));
+        reply.add(
+                limit > 0 && page.size() == limit
+                        ? entry(page.get(limit - 1)).getBytes(StandardCharsets.ISO_8859_1)
+                        : new byte[0]);
+        page.forEach(id -> tellState(reply, id, time));
+        return reply;
+    }
+
+    /** What the index of groups has of a message behind its group, in the order of their bytes. */
+    private String entry(String id) {
+        double due = kept.contains(id)
+                ? Double.MIN_VALUE
+                : placed.contains(id) ? stateOf(id, messages.get(id).due, 0).due : delayed.get(id).due;
+        return (parked.contains(id) ? "2" : "1")
+                + latin(ByteBuffer.allocate(8).putDouble(due).array())
+                + id;
+    }
+
+    private void tellState(List<byte[]> reply, String id, long time) {
+        tell(reply, id);
+        boolean held = parked.contains(id) && delayed.get(id).due <= time;
+        reply.add(
+                (leased.containsKey(id) ? "leased" : held ? "parked" : "delayed").getBytes(StandardCharsets.US_ASCII));
     }
 
     private void tell(List<byte[]> reply, String id) {
@@ -1740,12 +1803,7 @@ public final class QueueModel {
                 .put(id, String.valueOf(w.due)));
         for (String id : dead == null ? Set.<String>of() : messages.keySet()) {
             if (groupOf(id) != null) {
-                double due = kept.contains(id)
-                        ? Double.MIN_VALUE
-                        : placed.contains(id) ? stateOf(id, messages.get(id).due, 0).due : delayed.get(id).due;
-                String order = latin(ByteBuffer.allocate(8).putDouble(due).array()) + id;
-                String entry = (parked.contains(id) ? "2" : "1") + order;
-                snapshot.keys().get(queue + "groups").put(groupOf(id) + "\0" + entry, "0");
+                snapshot.keys().get(queue + "groups").put(groupOf(id) + "\0" + entry(id), "0");
             }
         }
         Map<String, String> config = new TreeMap<>();

@@ -10,6 +10,7 @@ import io.github.redisdelay.queue.ClientOptions;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.DuplicatePolicy;
 import io.github.redisdelay.queue.MessageGroup;
+import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessagePage;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
@@ -36,6 +37,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeSet;
@@ -80,6 +82,9 @@ public final class RandomHistory {
 
     /** Messages may have a group. */
     private final boolean grouped;
+
+    /** The limits of the queue may change. */
+    private final boolean limitsChange;
     /** Takes things away. */
     private final DamagedGroups damaged;
 
@@ -163,8 +168,9 @@ public final class RandomHistory {
         this.losses = Swarm.some(random, Loss.class, loss -> random.nextDouble());
         this.plain = groups != Groups.ALWAYS && random.nextBoolean();
         this.grouped = groups == Groups.ALWAYS || groups == Groups.SOMETIMES && !plain && random.nextInt(4) != 0;
+        this.limitsChange = groups == Groups.SOMETIMES && !plain;
         boolean limited = groups != Groups.NEVER && !plain && random.nextInt(4) != 0;
-        int places = groups == Groups.ALWAYS ? 1 + random.nextInt(2) : grouped ? random.nextInt(4) : 1;
+        int places = groups == Groups.ALWAYS ? 1 + random.nextInt(2) : places();
         this.damaged =
                 new DamagedGroups(redisson, QueueKeys.of(ClientOptions.DEFAULT_KEY_PREFIX, queue), places, reached);
         boolean bodies = random.nextBoolean();
@@ -174,15 +180,24 @@ public final class RandomHistory {
             network.judgeBy(damaged);
         }
         if (grouped || limited) {
-            QueueLimits limit = new QueueLimits(
-                    places,
-                    !grouped || random.nextBoolean(),
-                    limited && random.nextBoolean() ? rate() : null,
-                    limited && grouped && random.nextBoolean() ? rate() : null,
-                    limited && random.nextBoolean() ? 1 + random.nextInt(4) : 0);
-            calls.add(this.clients.get(0).queue.admin().limit(limit));
+            calls.add(this.clients.get(0).queue.admin().limit(limits(places, limited)));
             network.deliverAll();
         }
+    }
+
+    /** How many messages of a group may be leased. */
+    private int places() {
+        return grouped ? random.nextInt(4) : 1;
+    }
+
+    /** @param limited whether there may be more limits than that of groups */
+    private QueueLimits limits(int places, boolean limited) {
+        return new QueueLimits(
+                places,
+                !grouped || random.nextBoolean(),
+                limited && random.nextBoolean() ? rate() : null,
+                limited && grouped && random.nextBoolean() ? rate() : null,
+                limited && random.nextBoolean() ? 1 + random.nextInt(4) : 0);
     }
 
     private Rate rate() {
@@ -220,7 +235,7 @@ public final class RandomHistory {
         return list.get(random.nextInt(list.size()));
     }
 
-    /** What a user may do, and how often of 29 times, if all are as usual. */
+    /** What a user may do, and how often of 31 times, if all are as usual. */
     private enum Operation {
         SCHEDULE(5),
         CANCEL(1),
@@ -232,6 +247,8 @@ public final class RandomHistory {
         ACT_ON_DEAD_LETTERS(3),
         PAUSE(1),
         RARE(1),
+        CHANGE_GROUP(1),
+        CHANGE_LIMITS(1),
         SETTLE_BATCH(2),
         END_AND_COME_AGAIN(2),
         SETTLE(4);
@@ -258,6 +275,17 @@ public final class RandomHistory {
             case ACT_ON_DEAD_LETTERS -> actOnDeadLetters(client);
             case PAUSE -> pause(client);
             case RARE -> rare(client);
+            case CHANGE_GROUP -> {
+                if (grouped) {
+                    calls.add(
+                            change(group(client), any(List.of(GroupChange.values())), random.nextBoolean(), newTime()));
+                }
+            }
+            case CHANGE_LIMITS -> {
+                if (limitsChange) {
+                    calls.add(client.queue.admin().limit(limits(places(), random.nextBoolean())));
+                }
+            }
             case SETTLE_BATCH -> settleBatch(client);
             case END_AND_COME_AGAIN -> endAndComeAgain(client);
             case SETTLE -> {
@@ -278,8 +306,83 @@ public final class RandomHistory {
     }
 
     private void pauseGroup(Client client) {
-        MessageGroup group = client.queue.group("g" + random.nextInt(GROUPS));
+        MessageGroup group = group(client);
         sent(client, random.nextInt(3) == 0 ? group.resume() : group.pause(due()), null);
+    }
+
+    private MessageGroup group(Client client) {
+        return client.queue.group("g" + random.nextInt(GROUPS));
+    }
+
+    private enum GroupChange {
+        CANCEL,
+        CANCEL_DELAYED,
+        PROMOTE,
+        RESCHEDULE
+    }
+
+    private static CompletableFuture<Long> change(
+            MessageGroup group, GroupChange change, boolean schedules, DueTime due) {
+        return switch (change) {
+            case CANCEL -> group.cancelAll(schedules, true);
+            case CANCEL_DELAYED -> group.cancelAll(schedules, false);
+            case PROMOTE -> group.promoteAll(schedules);
+            case RESCHEDULE -> group.rescheduleAll(due);
+        };
+    }
+
+    private DueTime newTime() {
+        return random.nextInt(4) == 0 ? new DueTime(false, past) : new DueTime(true, delay());
+    }
+
+    /** A change of all messages of a group does all that it is asked for, and nothing else; nothing else may be under way. */
+    public void changeGroup() {
+        MessageGroup group = group(any(clients));
+        GroupChange change = any(List.of(GroupChange.values()));
+        boolean schedules = change != GroupChange.RESCHEDULE && random.nextBoolean();
+        DueTime due = newTime();
+        List<MessageInfo> before = list(group);
+        List<String> chosen = before.stream()
+                .filter(message -> schedules || message.rule() == null)
+                .filter(message -> change == GroupChange.CANCEL || message.state() != MessageState.LEASED)
+                .map(MessageInfo::id)
+                .toList();
+        CompletableFuture<Long> changed = change(group, change, schedules, due);
+        network.deliverAll();
+        List<MessageInfo> left = new ArrayList<>(list(group));
+        if (change == GroupChange.CANCEL || change == GroupChange.CANCEL_DELAYED) {
+            assertThat(left)
+                    .extracting(MessageInfo::id)
+                    .as("left of %s after %s", before, change)
+                    .doesNotHaveDuplicates()
+                    .hasSize(before.size() - chosen.size())
+                    .noneMatch(chosen::contains);
+            assertThat(changed.join()).isEqualTo(chosen.size());
+            return;
+        }
+        assertThat(left).hasSameSizeAs(before);
+        left.removeIf(message -> !chosen.contains(message.id()));
+        if (change == GroupChange.RESCHEDULE) {
+            // After a delay they are one microsecond apart, in the order in which they were.
+            left.sort(Comparator.comparingLong(MessageInfo::dueMicros));
+            for (int i = 0; i < left.size(); i++) {
+                assertThat(left.get(i).dueMicros())
+                        .as("%s of %s", left, before)
+                        .isEqualTo(due.relative() ? left.get(0).dueMicros() + i : due.micros());
+                assertThat(left.get(i).id())
+                        .isEqualTo(due.relative() ? chosen.get(i) : left.get(i).id());
+            }
+            return;
+        }
+        CompletableFuture<Long> again = change(group, change, schedules, due);
+        network.deliverAll();
+        assertThat(again.join()).as("not due after all were promoted").isZero();
+    }
+
+    private List<MessageInfo> list(MessageGroup group) {
+        CompletableFuture<MessagePage> page = group.list(null, QueueAdmin.MAX_PAGE);
+        network.deliverAll();
+        return page.join().messages();
     }
 
     /** Moves a dead letter back whose delivery somebody holds, or held. */
