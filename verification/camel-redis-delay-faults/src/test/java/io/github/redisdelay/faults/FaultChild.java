@@ -120,6 +120,7 @@ final class FaultChild implements AutoCloseable {
                 running[victim] = startNext(experiment, directory, address, partitions, victim == 0, all)
                         .awaitWork();
             }
+            experiment.runQuietly();
             running[0].kill();
             experiment.schedulePile("last");
             experiment.awaitEmpty();

@@ -142,6 +142,7 @@ class GroupsFaultsIT {
 
     private static void end(Experiment experiment, Survivors survivors) {
         experiment.healed();
+        experiment.runQuietly();
         survivors.endProducer();
         experiment.awaitEmpty();
         experiment.probeEach("probes");
@@ -177,7 +178,6 @@ class GroupsFaultsIT {
                 fault.happen(experiment);
                 experiment.healed();
             }
-            experiment.run(Experiment.LEASE.plusSeconds(2)); // until all groups are asked for after each claim
             end(experiment, survivors);
         }
         return inFlight;

@@ -219,6 +219,7 @@ class SentinelIT {
                 old.follow(promoted); // the Sentinels would tell it in a while, see the one that was cut off
                 SentinelServers.until(old::isLinked);
                 experiment.run(Duration.ofSeconds(2));
+                experiment.runQuietly();
                 try {
                     load.endProducer();
                     experiment.awaitEmpty();
