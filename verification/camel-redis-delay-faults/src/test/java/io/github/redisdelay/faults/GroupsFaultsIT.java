@@ -48,6 +48,8 @@ class GroupsFaultsIT {
     /** Fewer than two consumers would work on; those of a dead one are taken until its leases are over. */
     private static final QueueLimits PLACES = new QueueLimits(0, true, null, null, 16);
 
+    private static final int BATCHES = 4;
+
     private interface Run {
         void on(Scenario scenario) throws Exception;
     }
@@ -65,7 +67,10 @@ class GroupsFaultsIT {
         RATES_AND_KILLS("rates: SIGKILL at random moments", scenario -> kills(scenario, RATES)),
         RATES_AND_STEPS("rates: server's clock steps 10 min back and forward", scenario -> stepped(scenario, RATES)),
         PLACES_AND_KILLS("queueConcurrency: SIGKILL at random moments", scenario -> kills(scenario, PLACES)),
-        RESTARTS("groups: kill -9 of Redis and restart, appendfsync always", GroupsFaultsIT::restarts),
+        RESTARTS("groups: kill -9 of Redis and restart, appendfsync always", scenario -> restarts(scenario, IN_ORDER)),
+        RESTARTS_OF_TWO(
+                "groups: kill -9 of Redis and restart, appendfsync always, two at a time",
+                scenario -> restarts(scenario, new QueueLimits(2, true))),
         DELETED("groups: their keys are deleted by hand", GroupsFaultsIT::deleted),
         STEPPED("groups: server's clock steps 10 min back and forward", scenario -> stepped(scenario, IN_ORDER));
 
@@ -110,20 +115,17 @@ class GroupsFaultsIT {
     }
 
     private static void deaths(Scenario scenario) throws Exception {
-        List<Death> deaths = Stream.of(Death.values())
-                .filter(death -> !death.ofProducer() && death != Death.AS_A_LEASE_IS_EXTENDED)
-                .toList();
         try (Experiment experiment = new Experiment(scenario.title).withLimits(IN_ORDER)) {
             long inFlight = 0;
             try (Survivors survivors = new Survivors(experiment).produce()) {
                 survivors.consume();
                 for (int round = 0; round < Experiment.rounds(); round++) {
-                    for (int i = 0; i < deaths.size(); i += 4) {
+                    for (int i = 0; i < BATCHES; i++) {
                         List<FaultChild> children = new ArrayList<>();
                         try {
-                            for (Death death : deaths.subList(i, Math.min(i + 4, deaths.size()))) {
+                            for (Death death : batch(i)) {
                                 String name = "g-" + death + "-" + round;
-                                children.add(FaultChild.start(experiment, directory, false, name, death));
+                                children.add(FaultChild.start(experiment, directory, death.ofProducer(), name, death));
                             }
                             for (FaultChild child : children) {
                                 assertThat(child.ended()).isEqualTo(FaultChild.KILLED);
@@ -136,8 +138,15 @@ class GroupsFaultsIT {
                 }
                 end(experiment, survivors);
             }
-            experiment.judge(deaths.size() * Experiment.rounds(), inFlight);
+            experiment.judge(Death.values().length * Experiment.rounds(), inFlight);
         }
+    }
+
+    /** Some that are tried at the same time, with no more than one of a producer. */
+    private static List<Death> batch(int number) {
+        return Stream.of(Death.values())
+                .filter(death -> death.ordinal() % BATCHES == number)
+                .toList();
     }
 
     private static void end(Experiment experiment, Survivors survivors) {
@@ -183,10 +192,9 @@ class GroupsFaultsIT {
         return inFlight;
     }
 
-    private static void restarts(Scenario scenario) throws Exception {
+    private static void restarts(Scenario scenario, QueueLimits limits) throws Exception {
         RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always");
-        try (Experiment experiment =
-                new Experiment(scenario.title, ExperimentSite.of(server)).withLimits(new QueueLimits(2, true))) {
+        try (Experiment experiment = new Experiment(scenario.title, ExperimentSite.of(server)).withLimits(limits)) {
             int times = 3 * Experiment.rounds();
             long inFlight = underLoad(experiment, times, each -> {
                 each.history.faultBegins("restart");
