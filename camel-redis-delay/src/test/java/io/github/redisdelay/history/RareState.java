@@ -4,13 +4,18 @@ package io.github.redisdelay.history;
 import static io.github.redisdelay.history.RareState.Where.BODIES_LOST;
 import static io.github.redisdelay.history.RareState.Where.CHANGED_RUNS;
 import static io.github.redisdelay.history.RareState.Where.CONSUMERS_KILLED;
+import static io.github.redisdelay.history.RareState.Where.CONSUMER_AWAY;
 import static io.github.redisdelay.history.RareState.Where.CORE_HEALED;
 import static io.github.redisdelay.history.RareState.Where.EVERYTHING_FAILS;
 import static io.github.redisdelay.history.RareState.Where.GROUPS_DAMAGED;
 import static io.github.redisdelay.history.RareState.Where.GROUPS_LOST;
 import static io.github.redisdelay.history.RareState.Where.HOSTILE_NETWORK;
 import static io.github.redisdelay.history.RareState.Where.IDS_LOST;
+import static io.github.redisdelay.history.RareState.Where.MASTERS_LOST;
 import static io.github.redisdelay.history.RareState.Where.OPERATIONS;
+import static io.github.redisdelay.history.RareState.Where.PROCESSES_KILLED;
+import static io.github.redisdelay.history.RareState.Where.PROCESSES_WITH_GROUPS_KILLED;
+import static io.github.redisdelay.history.RareState.Where.SOAKED;
 
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -28,13 +33,22 @@ public enum RareState {
             OPERATIONS,
             HOSTILE_NETWORK,
             BODIES_LOST,
-            IDS_LOST),
+            IDS_LOST,
+            CONSUMER_AWAY,
+            SOAKED),
     LEASE_OF_DEAD(
             "a lease of a dead consumer expired, and its message was claimed",
             CONSUMERS_KILLED,
             EVERYTHING_FAILS,
-            CORE_HEALED),
-    LEASE_OF_LIVING("a lease expired although its consumer lived, and its message was claimed", CORE_HEALED),
+            CORE_HEALED,
+            PROCESSES_KILLED,
+            PROCESSES_WITH_GROUPS_KILLED,
+            SOAKED),
+    LEASE_OF_LIVING(
+            "a lease expired although its consumer lived, and its message was claimed",
+            CORE_HEALED,
+            CONSUMER_AWAY,
+            SOAKED),
     EXPIRED_LEASE("a message was claimed whose lease had expired", OPERATIONS, HOSTILE_NETWORK),
     TWO_LEASES_LOST("a message was claimed that had lost two leases", CORE_HEALED, OPERATIONS),
     CLAIM_OF_DEAD("a claim was executed after its consumer had died", CONSUMERS_KILLED, EVERYTHING_FAILS, CORE_HEALED),
@@ -54,7 +68,13 @@ public enum RareState {
             EVERYTHING_FAILS,
             CORE_HEALED,
             OPERATIONS),
-    GROUP_OF_DEAD("a group waited for the lease of a dead consumer", CONSUMERS_KILLED, EVERYTHING_FAILS, CORE_HEALED),
+    GROUP_OF_DEAD(
+            "a group waited for the lease of a dead consumer",
+            CONSUMERS_KILLED,
+            EVERYTHING_FAILS,
+            CORE_HEALED,
+            PROCESSES_WITH_GROUPS_KILLED),
+    LOST_WITH_MASTER("what a master had confirmed was lost with it", MASTERS_LOST),
     GIVEN_UP("a message was given up after its last attempt", CORE_HEALED),
     HELD_BY_BROKEN(
             "a lease that a broken consumer kept for as long as it may ended, and its message was claimed",
@@ -76,7 +96,9 @@ public enum RareState {
     PARKED_LOST("a parked message was lost from its set", GROUPS_LOST, GROUPS_DAMAGED),
     PARKED_BODY_LOST("the body of a parked message was lost", GROUPS_LOST),
     PLACES_LOST_UNDER_LEASE(
-            "the index of groups was lost while one message of a group was leased and others were parked", GROUPS_LOST);
+            "the index of groups was lost while one message of a group was leased and others were parked", GROUPS_LOST),
+    LEASES_LOST("the set of leased messages was lost while it had some", GROUPS_LOST),
+    RECORDS_LOST_UNDER_LEASE("all records were lost while messages were leased", GROUPS_LOST);
 
     /** The random tests. */
     public enum Where {
@@ -101,7 +123,17 @@ public enum RareState {
         /** {@code SchedulesIT}, with changes of schedules that run. */
         CHANGED_RUNS,
         /** {@code GroupsFaultsIT}, with what is deleted by hand. */
-        GROUPS_DAMAGED
+        GROUPS_DAMAGED,
+        /** {@code KilledProcessesIT} and {@code PartitionsFaultsIT}, with consumers that die. */
+        PROCESSES_KILLED,
+        /** {@code GroupsFaultsIT}, with consumers that die. */
+        PROCESSES_WITH_GROUPS_KILLED,
+        /** {@code ConnectionFaultsIT}, with one consumer that is held up or cut for longer than the lease. */
+        CONSUMER_AWAY,
+        /** {@code SentinelIT} and {@code GroupsFaultsIT}, with a master that was not replicated. */
+        MASTERS_LOST,
+        /** {@code SoakIT}, where it takes long enough for each fault to come again. */
+        SOAKED
     }
 
     private final String sentence;

@@ -4,6 +4,8 @@ package io.github.redisdelay.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.redisdelay.history.History.Event;
+import io.github.redisdelay.history.History.What;
 import io.github.redisdelay.history.RareState.Where;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,6 +61,60 @@ class RareStatesTest {
                 }))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("-D" + SEED + "=" + (seeds.get(0) + 2));
+    }
+
+    private void reach(int last) {
+        RareStates.reach(Where.CHANGED_RUNS, SEED, (seed, reached) -> {
+            seeds.add(seed);
+            reached.countIf(seeds.size() == last, RareState.RUN_BY_OTHER_RULE);
+        });
+    }
+
+    @Test
+    void should_do_one_run_more_with_the_next_seed_where_one_is_asked_for() {
+        reach(1);
+        assertThat(seeds).hasSize(1);
+        reach(3);
+        assertThat(seeds).hasSize(3);
+        assertThat(seeds.get(2)).isEqualTo(seeds.get(1) + 1);
+        seeds.clear();
+        assertThatThrownBy(() -> reach(0)).isInstanceOf(AssertionError.class).hasMessageContaining("RUN_BY_OTHER_RULE");
+        assertThat(seeds).hasSize(2);
+    }
+
+    private static Event event(long at, String source, What what, String id, String reason, String detail) {
+        return new Event(at, source, what, id, "", at, at, 0, reason, detail);
+    }
+
+    private static RareStates reachedBy(Event... before) {
+        List<Event> events = new ArrayList<>(List.of(
+                event(1, "p", What.SCHEDULING, "a", "g", ""),
+                event(2, "p", What.SCHEDULED, "a", "", ""),
+                event(3, "c", What.DELIVERED, "a", "NONE", ""),
+                event(9, "d", What.DELIVERED, "a", "LEASE_EXPIRED", "")));
+        events.addAll(List.of(before));
+        return RareStates.in(events);
+    }
+
+    @Test
+    void should_tell_whose_lease_has_expired() {
+        Event killed = event(5, "test", What.KILLED, "c", "", "");
+        assertThat(reachedBy()).hasToString("{LEASE_OF_LIVING=1, EXPIRED_LEASE=1}");
+        assertThat(reachedBy(killed)).hasToString("{LEASE_OF_DEAD=1, EXPIRED_LEASE=1}");
+        Event settled = event(4, "c", What.SETTLED, "a", "", "DONE"); // and somebody claimed it again who is not known
+        assertThat(reachedBy(killed, settled)).hasToString("{EXPIRED_LEASE=1}");
+    }
+
+    @Test
+    void should_tell_that_a_group_has_waited_for_the_lease_of_a_dead_consumer() {
+        Event killed = event(5, "test", What.KILLED, "c", "", "");
+        Event other = event(5, "p", What.SCHEDULING, "b", "g", "");
+        Event stored = event(6, "p", What.SCHEDULED, "b", "", "");
+        assertThat(reachedBy(killed, other, stored)).hasToString("{LEASE_OF_DEAD=1, EXPIRED_LEASE=1, GROUP_OF_DEAD=1}");
+        Event begun = event(7, "d", What.DELIVERED, "b", "NONE", "");
+        assertThat(reachedBy(killed, other, stored, begun)).hasToString("{LEASE_OF_DEAD=1, EXPIRED_LEASE=1}");
+        Event ofOther = event(5, "p", What.SCHEDULING, "b", "h", "");
+        assertThat(reachedBy(killed, ofOther, stored)).hasToString("{LEASE_OF_DEAD=1, EXPIRED_LEASE=1}");
     }
 
     @Test

@@ -179,6 +179,8 @@ final class DamagedGroups {
             case LEASED_BODY -> reached.count(RareState.BODY_LOST_UNDER_LEASE);
             case RECORD -> reached.countIf(held.ids("leased").contains(id), RareState.RECORD_LOST_UNDER_LEASE);
             case INDEX -> reached.countIf(isOneLeasedBeforeOthers(held), RareState.PLACES_LOST_UNDER_LEASE);
+            case LEASED -> reached.count(RareState.LEASES_LOST);
+            case RECORDS -> reached.countIf(!held.ids("leased").isEmpty(), RareState.RECORDS_LOST_UNDER_LEASE);
             default -> {
                 // It is nothing more than lost.
             }

@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.history.History;
+import io.github.redisdelay.history.RareState.Where;
+import io.github.redisdelay.history.RareStates;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.client.DelayQueueClient;
 import io.github.redisdelay.testkit.FaultyProxy;
@@ -286,8 +288,16 @@ class ConnectionFaultsIT {
     }
 
     private static void run(Fault fault) throws Exception {
+        if (fault == Fault.ONE_CONSUMER_STALLED || fault == Fault.ONE_CONSUMER_CUT) {
+            Experiment.reach(Where.CONSUMER_AWAY, seed -> run(fault, seed));
+        } else {
+            run(fault, Experiment.newSeed());
+        }
+    }
+
+    private static RareStates run(Fault fault, long seed) throws Exception {
         int rounds = Experiment.rounds();
-        try (Experiment experiment = new Experiment(fault.name);
+        try (Experiment experiment = new Experiment(fault.name, seed);
                 Bench bench = new Bench(experiment)) {
             long inFlight = 0;
             for (int round = 0; round < rounds; round++) {
@@ -317,6 +327,7 @@ class ConnectionFaultsIT {
             bench.endConsumers();
             fault.check(bench);
             experiment.judge(rounds, inFlight);
+            return experiment.reached();
         }
     }
 }

@@ -10,6 +10,8 @@ import io.github.redisdelay.history.History.Event;
 import io.github.redisdelay.history.History.What;
 import io.github.redisdelay.history.HistoryChecker;
 import io.github.redisdelay.history.HistoryChecker.Report;
+import io.github.redisdelay.history.RareState;
+import io.github.redisdelay.history.RareState.Where;
 import io.github.redisdelay.history.RareStates;
 import io.github.redisdelay.history.RateChecker;
 import io.github.redisdelay.history.ServerClock;
@@ -100,8 +102,11 @@ final class Experiment implements AutoCloseable {
     /** The faults that the test makes. */
     final History history = new History("test", History.MACHINE_CLOCK);
 
+    private static final String SEED = "faults.seed";
+
     private final String name;
     private final ExperimentSite site;
+    private RareStates reached;
     private final List<Supplier<List<Event>>> histories = new ArrayList<>();
     /** The sources that consume, those included that have died. */
     private final Set<String> consumers = new LinkedHashSet<>();
@@ -123,23 +128,33 @@ final class Experiment implements AutoCloseable {
      * @param configLines as of {@link RedisServer#dedicated}
      */
     Experiment(String name, String... configLines) {
-        this(name, RedisServer.dedicated(configLines));
+        this(name, newSeed(), RedisServer.dedicated(configLines));
     }
 
-    private Experiment(String name, RedisServer server) {
-        this(name, server, ExperimentSite.of(server));
+    /** The same with a seed, see {@link #reach}. */
+    Experiment(String name, long seed) {
+        this(name, seed, RedisServer.dedicated());
+    }
+
+    private Experiment(String name, long seed, RedisServer server) {
+        this(name, seed, server, ExperimentSite.of(server));
     }
 
     /** On the caller's servers; the experiment closes the site in the end. */
     Experiment(String name, ExperimentSite site) {
-        this(name, null, site);
+        this(name, newSeed(), site);
     }
 
-    private Experiment(String name, RedisServer server, ExperimentSite site) {
+    /** The same with a seed, see {@link #reach}. */
+    Experiment(String name, long seed, ExperimentSite site) {
+        this(name, seed, null, site);
+    }
+
+    private Experiment(String name, long seed, RedisServer server, ExperimentSite site) {
         this.name = name;
         this.server = server;
         this.site = site;
-        seed = Long.getLong("faults.seed", System.nanoTime());
+        this.seed = seed;
         random = new Random(seed);
         LOG.info("{}: -Dfaults.seed={} -Dfaults.rounds={}", name, seed, rounds());
         redisson = site.connect();
@@ -148,6 +163,28 @@ final class Experiment implements AutoCloseable {
         queues = site.queues(client);
         histories.add(history::events);
         watch = site.watched() == null ? null : new SoakWatch(site.watched(), history, List.of());
+    }
+
+    /** The seed of an experiment that must reach no rare state. */
+    static long newSeed() {
+        return Long.getLong(SEED, System.nanoTime());
+    }
+
+    /** One try of an experiment. */
+    interface Try {
+
+        /** Returns the rare states that it has reached. */
+        RareStates with(long seed) throws Exception;
+    }
+
+    /** Does an experiment, once more with the next seed if it does not reach each rare state that it must, and then fails. */
+    static void reach(Where where, Try experiment) {
+        RareStates.reach(where, SEED, (seed, reached) -> reached.add(experiment.with(seed)));
+    }
+
+    /** The rare states that were reached, after {@link #report}. */
+    RareStates reached() {
+        return reached;
     }
 
     /** Gives the queue limits, and the messages of producers groups, if these have limits; the judges ask for these, too. */
@@ -492,6 +529,8 @@ final class Experiment implements AutoCloseable {
                 .toList();
         List<Event> events = inMachineTime();
         Report report = judgeLimits(HistoryChecker.check(events, site.lease(), leftovers));
+        reached = RareStates.in(events);
+        reached.countIf(report.lost() > 0, RareState.LOST_WITH_MASTER);
         Duration recovery = recovery(events, outages(events));
         row(name, tried, report.confirmed(), inFlight, report.lost(), report.duplicates(), recovery);
         LOG.info(
@@ -506,7 +545,7 @@ final class Experiment implements AutoCloseable {
                 report.deliveries(),
                 report.uncertain(),
                 report.causes(),
-                RareStates.in(events));
+                reached);
         return report;
     }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.FaultProcess.Death;
-import io.github.redisdelay.history.HistoryChecker.Report;
 import io.github.redisdelay.history.HistoryChecker.Rule;
 import io.github.redisdelay.history.RareState;
 import io.github.redisdelay.history.RareState.Where;
@@ -16,6 +15,7 @@ import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.RedisSocket;
 import io.github.redisdelay.testkit.SentinelServers;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,12 +58,16 @@ class GroupsFaultsIT {
         APPLICATION(
                 "groups: an application in three JVMs, which are killed",
                 scenario -> GroupedApplication.judge(scenario.title)),
-        FAILOVER("groups: Sentinel, master killed that was not replicated", GroupsFaultsIT::failover),
+        FAILOVER(
+                "groups: Sentinel, master killed that was not replicated",
+                scenario -> Experiment.reach(Where.MASTERS_LOST, seed -> failover(scenario, seed))),
         KILLS("groups: SIGKILL at random moments", scenario -> kills(scenario, IN_ORDER)),
         KILLS_OF_THREE(
                 "groups: SIGKILL at random moments, three at a time, retries let others pass",
                 scenario -> kills(scenario, new QueueLimits(3, false))),
-        DEATHS("groups: JVMs die at each step", GroupsFaultsIT::deaths),
+        DEATHS(
+                "groups: JVMs die at each step",
+                scenario -> Experiment.reach(Where.PROCESSES_WITH_GROUPS_KILLED, seed -> deaths(scenario, seed))),
         RATES_AND_KILLS("rates: SIGKILL at random moments", scenario -> kills(scenario, RATES)),
         RATES_AND_STEPS("rates: server's clock steps 10 min back and forward", scenario -> stepped(scenario, RATES)),
         PLACES_AND_KILLS("queueConcurrency: SIGKILL at random moments", scenario -> kills(scenario, PLACES)),
@@ -71,7 +75,9 @@ class GroupsFaultsIT {
         RESTARTS_OF_TWO(
                 "groups: kill -9 of Redis and restart, appendfsync always, two at a time",
                 scenario -> restarts(scenario, new QueueLimits(2, true))),
-        DELETED("groups: their keys are deleted by hand", GroupsFaultsIT::deleted),
+        DELETED(
+                "groups: their keys are deleted by hand",
+                scenario -> Experiment.reach(Where.GROUPS_DAMAGED, seed -> deleted(scenario, seed))),
         STEPPED("groups: server's clock steps 10 min back and forward", scenario -> stepped(scenario, IN_ORDER));
 
         final String title;
@@ -105,17 +111,19 @@ class GroupsFaultsIT {
     }
 
     private static void kills(Scenario scenario, QueueLimits limits) throws Exception {
-        Path own = directory.resolve(scenario.name());
-        own.toFile().mkdir();
-        try (Experiment experiment = new Experiment(scenario.title).withLimits(limits)) {
-            Report report =
-                    FaultChild.killAtRandom(experiment, own, experiment.server.address(), 1, 4 * Experiment.rounds());
-            assertThat(report.duplicates()).as("again after a kill").isPositive();
-        }
+        Where kind = limits.groupConcurrency() == 1 ? Where.PROCESSES_WITH_GROUPS_KILLED : Where.PROCESSES_KILLED;
+        Experiment.reach(kind, seed -> {
+            Path own = Files.createDirectory(directory.resolve(scenario.name() + seed));
+            try (Experiment experiment = new Experiment(scenario.title, seed).withLimits(limits)) {
+                FaultChild.killAtRandom(experiment, own, experiment.server.address(), 1, 4 * Experiment.rounds());
+                return experiment.reached();
+            }
+        });
     }
 
-    private static void deaths(Scenario scenario) throws Exception {
-        try (Experiment experiment = new Experiment(scenario.title).withLimits(IN_ORDER)) {
+    private static RareStates deaths(Scenario scenario, long seed) throws Exception {
+        Path own = Files.createDirectory(directory.resolve(scenario.name() + seed));
+        try (Experiment experiment = new Experiment(scenario.title, seed).withLimits(IN_ORDER)) {
             long inFlight = 0;
             try (Survivors survivors = new Survivors(experiment).produce()) {
                 survivors.consume();
@@ -125,7 +133,7 @@ class GroupsFaultsIT {
                         try {
                             for (Death death : batch(i)) {
                                 String name = "g-" + death + "-" + round;
-                                children.add(FaultChild.start(experiment, directory, death.ofProducer(), name, death));
+                                children.add(FaultChild.start(experiment, own, death.ofProducer(), name, death));
                             }
                             for (FaultChild child : children) {
                                 assertThat(child.ended()).isEqualTo(FaultChild.KILLED);
@@ -139,6 +147,7 @@ class GroupsFaultsIT {
                 end(experiment, survivors);
             }
             experiment.judge(Death.values().length * Experiment.rounds(), inFlight);
+            return experiment.reached();
         }
     }
 
@@ -157,18 +166,21 @@ class GroupsFaultsIT {
         experiment.probeEach("probes");
     }
 
-    private static void failover(Scenario scenario) throws Exception {
+    private static RareStates failover(Scenario scenario, long seed) throws Exception {
+        RareStates reached = new RareStates();
         for (int round = 0; round < Experiment.rounds(); round++) {
             SentinelServers servers = new SentinelServers();
             SentinelIT.Site site = new SentinelIT.Site(servers, Experiment.OPTIONS);
-            try (Experiment experiment = new Experiment(scenario.title, site).withLimits(IN_ORDER)) {
+            try (Experiment experiment = new Experiment(scenario.title, seed + round, site).withLimits(IN_ORDER)) {
                 SentinelIT.Bench bench = new SentinelIT.Bench(servers, Experiment.OPTIONS, experiment, scenario.title);
                 bench.loadThroughFailover(true);
                 Set<Rule> lost = EnumSet.copyOf(SentinelIT.COMES_AGAIN);
                 lost.addAll(EnumSet.of(Rule.LOST, Rule.CANCELLED));
                 SentinelIT.assertOnly(bench.end(), lost);
+                reached.add(experiment.reached());
             }
         }
+        return reached;
     }
 
     /** What happens to a queue under load. */
@@ -211,14 +223,14 @@ class GroupsFaultsIT {
         void in(Experiment experiment, RedisSocket direct) throws IOException;
     }
 
-    private static void deleted(Scenario scenario) throws Exception {
+    private static RareStates deleted(Scenario scenario, long seed) throws Exception {
         RareStates reached = new RareStates();
         List<Deletion> deletions = List.of(
                 (experiment, direct) -> delete("groups", direct),
                 (experiment, direct) -> delete("config", direct),
                 (experiment, direct) -> loseParked(experiment, direct, reached));
         for (int round = 0; round < Experiment.rounds(); round++) {
-            try (Experiment experiment = new Experiment(scenario.title).withLimits(IN_ORDER)) {
+            try (Experiment experiment = new Experiment(scenario.title, seed + round).withLimits(IN_ORDER)) {
                 Iterator<Deletion> next = deletions.iterator();
                 long inFlight = underLoad(experiment, deletions.size(), each -> {
                     each.history.losingFaultBegins(scenario.title);
@@ -230,7 +242,7 @@ class GroupsFaultsIT {
                 experiment.judge(deletions.size(), inFlight);
             }
         }
-        assertThat(reached.hasReached(Where.GROUPS_DAMAGED)).as("%s", reached).isTrue();
+        return reached;
     }
 
     private static String key(String name) {

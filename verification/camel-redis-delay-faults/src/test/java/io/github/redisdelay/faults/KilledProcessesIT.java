@@ -4,6 +4,9 @@ package io.github.redisdelay.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.faults.FaultProcess.Death;
+import io.github.redisdelay.history.RareState.Where;
+import io.github.redisdelay.history.RareStates;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -41,9 +44,13 @@ class KilledProcessesIT {
 
     @Test
     void should_lose_nothing_when_JVMs_are_killed_at_random_moments() throws Exception {
-        try (Experiment experiment = new Experiment("SIGKILL at random moments")) {
-            FaultChild.killAtRandom(experiment, directory, experiment.server.address(), 1, KILLS * Experiment.rounds());
-        }
+        Experiment.reach(Where.PROCESSES_KILLED, seed -> {
+            Path own = Files.createDirectory(directory.resolve("kills-" + seed));
+            try (Experiment experiment = new Experiment("SIGKILL at random moments", seed)) {
+                FaultChild.killAtRandom(experiment, own, experiment.server.address(), 1, KILLS * Experiment.rounds());
+                return experiment.reached();
+            }
+        });
     }
 
     @ParameterizedTest
@@ -53,8 +60,17 @@ class KilledProcessesIT {
     }
 
     private static void run(Death death) throws Exception {
+        if (death.ofProducer()) {
+            run(death, Experiment.newSeed());
+        } else {
+            Experiment.reach(Where.PROCESSES_KILLED, seed -> run(death, seed));
+        }
+    }
+
+    private static RareStates run(Death death, long seed) throws Exception {
         int rounds = Experiment.rounds();
-        try (Experiment experiment = new Experiment("death " + death)) {
+        try (Experiment experiment = new Experiment("death " + death, seed)) {
+            Path own = Files.createDirectory(directory.resolve(death + "-" + seed));
             long inFlight = 0;
             // The other side works in this JVM: it does not die.
             try (Survivors survivors = new Survivors(experiment)) {
@@ -63,7 +79,7 @@ class KilledProcessesIT {
                 }
                 for (int round = 0; round < rounds; round++) {
                     try (FaultChild child =
-                            FaultChild.start(experiment, directory, death.ofProducer(), death + "-" + round, death)) {
+                            FaultChild.start(experiment, own, death.ofProducer(), death + "-" + round, death)) {
                         if (!death.ofProducer()) {
                             // Else the messages would be late by the start of a JVM.
                             experiment.awaitConsumers(round + 1);
@@ -84,6 +100,7 @@ class KilledProcessesIT {
                 experiment.probeEach("probes");
             }
             experiment.judge(rounds, inFlight);
+            return experiment.reached();
         }
     }
 }

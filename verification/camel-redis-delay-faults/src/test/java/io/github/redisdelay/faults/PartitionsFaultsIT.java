@@ -2,6 +2,7 @@
 package io.github.redisdelay.faults;
 
 import io.github.redisdelay.camel.TestConnections;
+import io.github.redisdelay.history.RareState.Where;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.client.DelayQueueClient;
@@ -53,14 +54,18 @@ class PartitionsFaultsIT {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void should_lose_nothing_of_any_partition_when_JVMs_are_killed(boolean groups) throws Exception {
-        Site site = new Site(RedisServer.dedicated());
-        String title = groups ? "groups: SIGKILL at random moments, 3 partitions" : TITLE;
-        try (Experiment experiment = new Experiment(title, site)) {
-            if (groups) {
-                experiment.withLimits(new QueueLimits(1, true));
+        Experiment.reach(Where.PROCESSES_KILLED, seed -> {
+            Site site = new Site(RedisServer.dedicated());
+            String title = groups ? "groups: SIGKILL at random moments, 3 partitions" : TITLE;
+            try (Experiment experiment = new Experiment(title, seed, site)) {
+                if (groups) {
+                    experiment.withLimits(new QueueLimits(1, true));
+                }
+                Path own = Files.createDirectory(directory.resolve("groups-" + groups + seed));
+                String address = site.server().address();
+                FaultChild.killAtRandom(experiment, own, address, PARTITIONS, KILLS * Experiment.rounds());
+                return experiment.reached();
             }
-            Path own = Files.createDirectory(directory.resolve("groups-" + groups));
-            FaultChild.killAtRandom(experiment, own, site.server().address(), PARTITIONS, KILLS * Experiment.rounds());
-        }
+        });
     }
 }
