@@ -25,6 +25,8 @@ enum PowerCutPromise {
     REPLICA_EVERYSEC(PowerOutage.BOTH_THE_REPLICA_TAKES_OVER, "everysec", 1, false, NOT_PROMISED),
     REPLICA_ALWAYS(PowerOutage.BOTH_THE_REPLICA_TAKES_OVER, "always", 1, false, NOT_PROMISED),
     REPLICA_ON_DISK(PowerOutage.BOTH_THE_REPLICA_TAKES_OVER, "everysec", 1, true, ALL),
+    ONE_OF_TWO_REPLICAS(PowerOutage.THE_SLOWER_REPLICA_TAKES_OVER, "everysec", 1, false, NOT_PROMISED),
+    BOTH_REPLICAS(PowerOutage.THE_SLOWER_REPLICA_TAKES_OVER, "everysec", 2, false, ALL),
     SENTINEL_REPLICATED(PowerOutage.SENTINEL_FAILOVER, "everysec", 1, false, ALL),
     SENTINEL_ON_DISK(PowerOutage.SENTINEL_FAILOVER, "everysec", 1, true, ALL),
     SENTINEL_SHORT_REPLICATED(PowerOutage.SENTINEL_SHORT, "everysec", 1, false, UP_TO_THE_LAST_SECONDS),

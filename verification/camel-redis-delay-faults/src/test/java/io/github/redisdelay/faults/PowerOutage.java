@@ -4,11 +4,14 @@ package io.github.redisdelay.faults;
 import io.github.redisdelay.camel.TestConnections;
 import io.github.redisdelay.test.RedisServer;
 import io.github.redisdelay.testkit.ClusterServers;
+import io.github.redisdelay.testkit.FaultyProxy;
 import io.github.redisdelay.testkit.MasterAndReplica;
 import io.github.redisdelay.testkit.RedisSocket;
 import io.github.redisdelay.testkit.SentinelServers;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.redisson.api.RedissonClient;
@@ -21,6 +24,7 @@ enum PowerOutage {
     ONE_REWRITING("one server that rewrites its file all the time", One::new),
     BOTH_THE_MASTER_RETURNS("master and replica, both; the master returns", Two::new),
     BOTH_THE_REPLICA_TAKES_OVER("master and replica, both; the replica takes over", Two::new),
+    THE_SLOWER_REPLICA_TAKES_OVER("master with two replicas; the slower one takes over", Three::new),
     SENTINEL_FAILOVER("Sentinel: the master, until its replica is promoted", WithSentinels::new),
     SENTINEL_SHORT("Sentinel: the master, for a moment", WithSentinels::new),
     SENTINEL_ALL("Sentinel: master and replica", WithSentinels::new),
@@ -123,14 +127,14 @@ enum PowerOutage {
             master = RedisServer.process(program, lines);
             replica = RedisServer.process(program, with(lines, "replicaof " + master.host() + " " + master.port()));
             used = master;
-            awaitLink();
+            awaitLink(replica);
         }
 
         private static String[] with(String[] lines, String more) {
             return Stream.concat(Stream.of(lines), Stream.of(more)).toArray(String[]::new);
         }
 
-        private void awaitLink() {
+        private static void awaitLink(RedisServer replica) {
             SentinelServers.until(
                     () -> MasterAndReplica.info(replica, "replication").contains("master_link_status:up")
                             && isWritten(replica));
@@ -157,7 +161,7 @@ enum PowerOutage {
             if (masterReturns) {
                 master.start();
                 replica.start();
-                awaitLink();
+                awaitLink(replica);
             } else {
                 replica.start();
                 MasterAndReplica.ask(replica, "REPLICAOF NO ONE", "+OK");
@@ -167,6 +171,56 @@ enum PowerOutage {
 
         @Override
         public void close() {
+            replica.close();
+            master.close();
+        }
+    }
+
+    /** A master and two replicas that an operator looks after. What the second one receives is always a little late. */
+    private static final class Three implements Servers {
+        private static final Duration BEHIND = Duration.ofMillis(200);
+
+        private final RedisServer master;
+        private final RedisServer replica;
+        private final FaultyProxy link;
+        private final RedisServer slower;
+        private RedisServer used;
+
+        Three(PowerOutage outage, Path program, String... configLines) {
+            String[] lines = Two.with(configLines, "repl-diskless-sync-delay 0");
+            master = RedisServer.process(program, lines);
+            replica = RedisServer.process(program, Two.with(lines, "replicaof " + master.host() + " " + master.port()));
+            link = new FaultyProxy(master.host(), master.port());
+            URI address = URI.create(link.address());
+            slower = RedisServer.process(
+                    program, Two.with(lines, "replicaof " + address.getHost() + " " + address.getPort()));
+            used = master;
+            Two.awaitLink(replica);
+            Two.awaitLink(slower);
+            link.delay(BEHIND);
+        }
+
+        @Override
+        public RedissonClient connect() {
+            return TestConnections.open(used.address());
+        }
+
+        @Override
+        public void cut() {
+            link.close(); // with what is on its way
+            master.kill();
+        }
+
+        @Override
+        public void recover() {
+            MasterAndReplica.ask(slower, "REPLICAOF NO ONE", "+OK");
+            used = slower;
+        }
+
+        @Override
+        public void close() {
+            slower.close();
+            link.close();
             replica.close();
             master.close();
         }
