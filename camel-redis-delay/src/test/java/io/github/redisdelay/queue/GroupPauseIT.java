@@ -216,7 +216,7 @@ class GroupPauseIT extends ClockedQueueIT {
     }
 
     @Test
-    void should_last_no_longer_than_was_meant_after_the_clock_was_set_back() {
+    void history_9_should_last_no_longer_than_was_meant_after_the_clock_was_set_back() {
         for (int i = 0; i < 20; i++) {
             scheduleMany(2, "g" + i);
             pause("g" + i, 60);

@@ -584,7 +584,8 @@ class QueueConcurrencyIT extends ClockedQueueIT {
     }
 
     @Test
-    void should_give_the_places_of_a_killed_consumer_to_one_that_waits_when_its_leases_expire() throws Exception {
+    void history_10_should_give_the_places_of_a_killed_consumer_to_one_that_waits_when_its_leases_expire()
+            throws Exception {
         String name = redis.uniqueQueue();
         try (Node dies = new Node();
                 Node waits = new Node()) {

@@ -106,7 +106,7 @@ class RatesIT extends ClockedQueueIT {
     }
 
     @Test
-    void should_count_a_delivery_that_comes_again_after_a_lost_lease() {
+    void history_8_should_count_a_delivery_that_comes_again_after_a_lost_lease() {
         limit(rate(1, SECOND, 1), null);
         scheduleMany(2, "");
         assertThat(claimed(1, 10, ClaimRequest.NO_BATCH).messages()).hasSize(1);
@@ -193,7 +193,7 @@ class RatesIT extends ClockedQueueIT {
     }
 
     @Test
-    void should_stand_no_longer_than_the_rate_says_after_the_clock_was_set_back() {
+    void history_9_should_stand_no_longer_than_the_rate_says_after_the_clock_was_set_back() {
         limit(rate(1, SECOND, 1), rate(1, 2 * SECOND, 1));
         scheduleMany(3, "");
         scheduleMany(3, "g");

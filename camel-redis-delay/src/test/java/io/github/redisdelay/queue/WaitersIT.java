@@ -312,7 +312,7 @@ class WaitersIT extends RealQueueIT {
 
     /** History 14 of groups: an end with a parked successor costs one wake-up, others none, however many wait. */
     @Test
-    void should_call_one_for_the_next_of_a_group_and_nobody_where_none_is_parked() {
+    void history_14_should_call_one_for_the_next_of_a_group_and_nobody_where_none_is_parked() {
         for (String id : List.of("a", "b", "c")) {
             get(queue.schedule(message(id, LONG_AGO, 0).withGroup("g")));
         }
