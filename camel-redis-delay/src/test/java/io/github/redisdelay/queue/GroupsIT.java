@@ -18,12 +18,14 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RKeys;
+import org.redisson.api.RScript;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
 
@@ -545,6 +547,62 @@ class GroupsIT extends RealQueueIT {
         assertThat(get(group.cancelAll(false, true))).isEqualTo(600);
         assertThat(listed(group)).containsExactly("s");
         assertThat(get(group.cancelAll(true, true))).isOne();
+    }
+
+    /** Counted in commands: how long they take says nothing on a busy machine. */
+    @Test
+    void should_cost_what_the_size_of_the_group_costs_and_not_that_of_the_queue() {
+        Map<String, Long> alone = commandsOfOperations();
+        List<Submission<ScheduleResult>> others = new ArrayList<>();
+        for (int i = 0; i < 2_000; i++) {
+            DueTime due = DueTime.after(Duration.ofMinutes(i));
+            others.add(queue.schedule(ScheduleRequest.of("a" + i, bytes("x"), due)));
+            others.add(queue.schedule(grouped("b" + i, "f" + i % 10, due)));
+            others.add(queue.schedule(grouped("c" + i, "h", due)));
+        }
+        others.forEach(RealQueueIT::get);
+        commandsOfOperations()
+                .forEach((operation, commands) ->
+                        assertThat(commands).as(operation).isLessThanOrEqualTo(alone.get(operation) * 3 / 2));
+        assertThat(get(queue.admin().cancelAll(any -> true, Long.MAX_VALUE))).isEqualTo(6_000);
+    }
+
+    private Map<String, Long> commandsOfOperations() {
+        for (int i = 0; i < 20; i++) {
+            schedule("m" + i, "g", DueTime.after(Duration.ofHours(10).plusMillis(i)));
+        }
+        MessageGroup group = queue.group("g");
+        Map<String, Long> commands = new HashMap<>();
+        commands.put(
+                "list",
+                commands(() -> assertThat(get(group.list(null, 256)).messages()).hasSize(20)));
+        commands.put(
+                "count", commands(() -> assertThat(get(group.info()).messages()).isEqualTo(20)));
+        commands.put("reschedule", commands(() -> assertThat(get(group.rescheduleAll(IN_AN_HOUR)))
+                .isEqualTo(20)));
+        commands.put("promote", commands(() -> assertThat(get(group.promoteAll(false)))
+                .isEqualTo(20)));
+        commands.put("cancel", commands(() -> assertThat(get(group.cancelAll(false, true)))
+                .isEqualTo(20)));
+        return commands;
+    }
+
+    /** How many commands Redis executes, in scripts, too. */
+    private static long commands(Runnable operation) {
+        long before = commands();
+        operation.run();
+        return commands() - before;
+    }
+
+    private static long commands() {
+        String stats = redis.client()
+                .getScript(StringCodec.INSTANCE)
+                .eval(RScript.Mode.READ_ONLY, "return redis.call('INFO', 'commandstats')", RScript.ReturnType.VALUE);
+        return Pattern.compile("cmdstat_(?!ping)\\S+?:calls=(\\d+)")
+                .matcher(stats)
+                .results()
+                .mapToLong(found -> Long.parseLong(found.group(1)))
+                .sum();
     }
 
     @Test
