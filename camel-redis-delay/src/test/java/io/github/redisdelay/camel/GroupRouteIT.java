@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import io.github.redisdelay.queue.QueueLimits;
+import io.github.redisdelay.queue.exception.StaleDeliveryException;
 import io.github.redisdelay.testkit.LogLines;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,11 +20,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 import org.apache.camel.Processor;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.support.PluginHelper;
+import org.apache.camel.support.ResourceHelper;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -400,6 +405,122 @@ class GroupRouteIT extends CamelRedisIT {
         assertThat(count(operate("stats&group=option", "header"))).isOne();
         assertThat(count(operate("cancel&group=option", "header"))).isOne();
         assertThat(count(operate("stats", "option"))).isOne();
+    }
+
+    /** Its time to live goes on while it is parked. */
+    @Test
+    void should_go_on_behind_a_parked_message_that_has_expired() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        start(consume("", exchange -> {
+            go.await();
+            take(exchange);
+        }));
+        schedule("a", "first", 0);
+        await().until(() -> stats().leased() == 1);
+        Message expires = schedule(
+                "?timeToLive=1ms", "second", Map.of(RedisDelayConstants.GROUP, "a", RedisDelayConstants.DELAY, 0));
+        schedule("a", "third", 0);
+        assertThat(stats().parked()).isEqualTo(2);
+        long end = expires.getHeader(RedisDelayConstants.DUE_TIME, Long.class) + 2;
+        await().until(() -> stats().timeMicros() > end * 1_000);
+        go.countDown();
+        assertThat(next().getBody()).isEqualTo("first");
+        assertThat(next().getBody()).isEqualTo("third");
+        await().until(() -> stats().stored() == 0);
+        assertThat(received).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void should_move_its_own_message_into_another_group_in_the_same_partition_only(int partitions) throws Exception {
+        String queue = uri + "?partitions=" + partitions;
+        // Of three partitions, those of b and d are others.
+        send(queue, "x", Map.of(RedisDelayConstants.GROUP, "b", RedisDelayConstants.SCHEDULE_ID, "id"));
+        AtomicReference<Exception> error = new AtomicReference<>();
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from(queue)
+                        .setHeader(RedisDelayConstants.SCHEDULE_ID, header(RedisDelayConstants.MESSAGE_ID))
+                        .setHeader(RedisDelayConstants.GROUP, constant("d"))
+                        .doTry()
+                        .to(queue + "&delay=1h")
+                        .doCatch(StaleDeliveryException.class)
+                        .process(
+                                exchange -> error.set(exchange.getProperty(Exchange.EXCEPTION_CAUGHT, Exception.class)))
+                        .end()
+                        .process(GroupRouteIT.this::take);
+            }
+        });
+        next();
+        await().until(() -> stats("b", partitions) == 0);
+        assertThat(stats("d", partitions)).isEqualTo(partitions == 1 ? 1 : 0);
+        if (partitions == 1) {
+            assertThat(error).hasNullValue();
+        } else {
+            assertThat(error.get())
+                    .hasMessageContaining("message 'id'")
+                    .hasMessageContaining("in a queue with partitions, given another group");
+        }
+    }
+
+    private long stats(String group, int partitions) {
+        return outside.queue(queue, partitions).group(group).info().join().messages();
+    }
+
+    private static final Map<String, String> ROUTES = Map.of("xml", """
+            <routes xmlns="http://camel.apache.org/schema/spring">
+                <route>
+                    <from uri="direct:in"/>
+                    <to uri="QUEUE?group=acme"/>
+                </route>
+                <route>
+                    <from uri="QUEUE?concurrentConsumers=5&amp;groupConcurrency=2&amp;groupRetry=relaxed"/>
+                    <process ref="work"/>
+                </route>
+            </routes>
+            """, "yaml", """
+            - route:
+                from:
+                  uri: direct:in
+                  steps:
+                    - to:
+                        uri: QUEUE
+                        parameters:
+                          group: acme
+            - route:
+                from:
+                  uri: QUEUE
+                  parameters:
+                    concurrentConsumers: 5
+                    groupConcurrency: 2
+                    groupRetry: relaxed
+                  steps:
+                    - process:
+                        ref: work
+            """);
+
+    @ParameterizedTest
+    @ValueSource(strings = {"xml", "yaml"})
+    void should_have_groups_in_routes_of(String language) throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        context.getRegistry().bind("work", (Processor) exchange -> {
+            go.await();
+            take(exchange);
+        });
+        PluginHelper.getRoutesLoader(context)
+                .loadRoutes(ResourceHelper.fromString(
+                        "routes." + language, ROUTES.get(language).replace("QUEUE", uri)));
+        for (int i = 0; i < 3; i++) {
+            send("direct:in", "m" + i, Map.of());
+        }
+        await().until(() -> stats().leased() == 2);
+        assertThat(stats().parked()).isOne();
+        go.countDown();
+        for (int i = 0; i < 3; i++) {
+            assertThat(next().getHeader(RedisDelayConstants.MESSAGE_GROUP)).isEqualTo("acme");
+        }
+        assertThat(stored().admin().limit(QueueLimits.DEFAULT).join()).isEqualTo(new QueueLimits(2, false));
     }
 
     @Test

@@ -138,6 +138,7 @@ class KameletsIT {
             @Override
             public void configure() {
                 from("direct:orderPlaced").to("kamelet:redis-delay-sink?queueName=orders&delay=30m&priority=3");
+                from("direct:orderOfAcme").to("kamelet:redis-delay-sink?queueName=orders&group=acme");
                 from("kamelet:redis-delay-source?queueName=orders")
                         .process(exchange -> received.add(exchange.getMessage().copy()));
             }
@@ -153,6 +154,10 @@ class KameletsIT {
         Message now = received.poll(10, TimeUnit.SECONDS);
         assertThat(now).isNotNull();
         assertThat(now.getBody(String.class)).isEqualTo("now");
+        context.createProducerTemplate().sendBody("direct:orderOfAcme", "of acme");
+        Message grouped = received.poll(10, TimeUnit.SECONDS);
+        assertThat(grouped).isNotNull();
+        assertThat(grouped.getHeader("CamelRedisDelayMessageGroup")).isEqualTo("acme");
         assertThat(context.createProducerTemplate()
                         .requestBodyAndHeader("direct:orderPlaced", null, "CamelRedisDelayOperation", "list")
                         .toString())

@@ -168,6 +168,8 @@ class DurabilityIT {
     void should_say_so_of_every_change() throws Exception {
         get(schedule("a"));
         get(schedule("b"));
+        get(queue.schedule(ScheduleRequest.of("c", new byte[] {1}, DueTime.after(Duration.ofHours(1)))
+                .withGroup("g")));
         use2(new Durability(1, false, SHORT));
         servers.disconnect();
         try {
@@ -176,6 +178,11 @@ class DurabilityIT {
                     .hasMessageContaining("the change of message 'a' was made, not known to be replicated: 0 of 1");
             assertThat(failure(queue.admin().pause().result()))
                     .hasMessageContaining("the change of the queue was made, not known");
+            assertThat(failure(queue.group("g").pause(DueTime.after(SHORT)).result()))
+                    .isInstanceOf(ReplicationTimeoutException.class);
+            assertThat(failure(queue.group("g").cancelAll(false, true)))
+                    .isInstanceOf(ReplicationTimeoutException.class)
+                    .hasMessageContaining("the change of message 'c' was made, not known");
             assertThat(failure(queue.admin().promoteAll(each -> true, Long.MAX_VALUE)))
                     .isInstanceOf(ReplicationTimeoutException.class)
                     .hasMessageContaining("the change of message 'b' was made, not known");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.endpointdsl;
 
+import static io.github.redisdelay.endpointdsl.StaticEndpointBuilders.redisDelay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.camel.RedisDelayComponent;
@@ -8,13 +9,16 @@ import io.github.redisdelay.camel.RedisDelayEndpoint;
 import io.github.redisdelay.test.RedisExtension;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 import org.apache.camel.Processor;
+import org.apache.camel.ProducerTemplate;
 import org.apache.camel.RoutesBuilder;
+import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -38,12 +42,50 @@ class EndpointDslIT {
         assertDelays(new OrderRoutes());
     }
 
+    @Test
+    void should_limit_a_group() throws Exception {
+        BlockingQueue<String> begun = new LinkedBlockingQueue<>();
+        CountDownLatch go = new CountDownLatch(1);
+        try (CamelContext context = newContext()) {
+            context.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("direct:in").to(redisDelay("events").group("acme"));
+                    from(redisDelay("events").concurrentConsumers(5).groupConcurrency(2))
+                            .process(exchange -> {
+                                begun.add(exchange.getMessage().getHeader("CamelRedisDelayMessageGroup", String.class));
+                                go.await();
+                            });
+                }
+            });
+            context.start();
+            ProducerTemplate template = context.createProducerTemplate();
+            for (int i = 0; i < 3; i++) {
+                template.sendBody("direct:in", i);
+            }
+            for (int i = 0; i < 2; i++) {
+                assertThat(begun.poll(10, TimeUnit.SECONDS)).isEqualTo("acme");
+            }
+            assertThat(template.requestBodyAndHeader(
+                            "redis-delay:events", null, "CamelRedisDelayOperation", "stats", Map.class))
+                    .containsEntry("leased", 2L)
+                    .containsEntry("parked", 1L);
+            go.countDown();
+            assertThat(begun.poll(10, TimeUnit.SECONDS)).isEqualTo("acme");
+        }
+    }
+
+    private static CamelContext newContext() {
+        CamelContext context = new DefaultCamelContext();
+        RedisDelayComponent component = new RedisDelayComponent();
+        component.getConfiguration().setRedisson(redis.client());
+        component.getConfiguration().setKeyPrefix(redis.keyPrefix());
+        context.addComponent("redis-delay", component);
+        return context;
+    }
+
     private void assertDelays(RoutesBuilder routes) throws Exception {
-        try (CamelContext context = new DefaultCamelContext()) {
-            RedisDelayComponent component = new RedisDelayComponent();
-            component.getConfiguration().setRedisson(redis.client());
-            component.getConfiguration().setKeyPrefix(redis.keyPrefix());
-            context.addComponent("redis-delay", component);
+        try (CamelContext context = newContext()) {
             context.getPropertiesComponent().addInitialProperty("rank", "3");
             context.getRegistry().bind("closeIfUnpaid", (Processor)
                     exchange -> closed.add(exchange.getMessage().copy()));

@@ -102,9 +102,13 @@ class RedisDelayStarterIT {
                 .withPropertyValues(
                         "camel.component.redis-delay.address=" + redis.address(),
                         "camel.component.redis-delay.password=" + PASSWORD,
+                        "camel.component.redis-delay.group-concurrency=3",
+                        "camel.component.redis-delay.group-retry=relaxed",
                         "camel.component.redis-delay.visibility-timeout=77s")
-                .run(started ->
-                        assertThat(deliver(started).getVisibilityTimeout()).isEqualTo("77s"));
+                .run(started -> assertThat(deliver(started))
+                        .returns(3, RedisDelayConfiguration::getGroupConcurrency)
+                        .returns("relaxed", RedisDelayConfiguration::getGroupRetry)
+                        .returns("77s", RedisDelayConfiguration::getVisibilityTimeout));
         assertThat(output).doesNotContain(PASSWORD);
     }
 
