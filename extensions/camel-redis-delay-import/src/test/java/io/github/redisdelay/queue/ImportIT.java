@@ -138,6 +138,25 @@ class ImportIT extends OldQueueIT {
     }
 
     @Test
+    void should_give_no_group_to_what_it_moves_also_where_its_id_is_that_of_a_parked_message() {
+        for (String id : List.of("first", "second")) {
+            get(queue.schedule(ScheduleRequest.of(id, bytes("body"), LONG_AGO).withGroup("g")));
+        }
+        old.offer("second", FAR);
+        old.offer("new", FAR);
+        ImportReport report = importAll(payload -> new ConvertedPayload(bytes("imported"), text(payload), 0));
+        assertThat(report.moved()).isEqualTo(2);
+        assertThat(report.renamed()).isOne();
+        assertThat(get(queue.group("g").info())).isEqualTo(new GroupInfo("g", 1, 2, 0));
+        assertThat(get(queue.admin().list(MessageState.DELAYED, PageStart.first(), 10))
+                        .messages())
+                .filteredOn(message -> message.dueMicros() > 1)
+                .hasSize(2)
+                .allSatisfy(message -> assertThat(message.group()).isNull());
+        assertThat(ids(claim(10))).containsExactly("first");
+    }
+
+    @Test
     void should_give_another_id_to_a_message_whose_id_is_in_use() {
         schedule("delayed", IN_AN_HOUR, 3);
         schedule("leased", LONG_AGO);

@@ -71,7 +71,7 @@ local function note_used(set)
 end
 
 note_used(key_leased)
-for i = 0, #queue_priorities do
+for i = 0, #queue_priorities + (queue_places and 1 or 0) do
   note_used(queue_delayed_set(queue_priorities[i]))
 end
 
