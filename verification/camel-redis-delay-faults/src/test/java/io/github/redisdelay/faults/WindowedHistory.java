@@ -8,9 +8,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
@@ -20,15 +20,12 @@ import java.util.stream.Stream;
  */
 final class WindowedHistory implements AutoCloseable {
 
-    /** Older ones are closed, and opened again if need be: messages live for less. */
-    private static final int OPEN_FILES = 10;
-
     static final String SUFFIX = ".history";
 
     private final Path directory;
     private final String source;
 
-    private final TreeMap<Integer, History> open = new TreeMap<>(); // guarded by this
+    private final Map<Integer, History> open = new HashMap<>(); // guarded by this
 
     /** @param directory of the whole run; each window is a directory in it */
     WindowedHistory(Path directory, String source) {
@@ -41,7 +38,7 @@ final class WindowedHistory implements AutoCloseable {
         return window + "-";
     }
 
-    /** Where to write down what happens to a message. */
+    /** Where to write down what happens to a message. It stays open until the end, as others may be about to write there. */
     synchronized History of(String id) {
         int window = Integer.parseInt(id.substring(0, id.indexOf('-')));
         History history = open.get(window);
@@ -54,10 +51,6 @@ final class WindowedHistory implements AutoCloseable {
             }
             history = History.appendingTo(file, source);
             open.put(window, history);
-            if (open.size() > OPEN_FILES) {
-                int oldest = open.firstKey() == window ? open.higherKey(window) : open.firstKey();
-                open.remove(oldest).close();
-            }
         }
         return history;
     }
@@ -95,9 +88,7 @@ final class WindowedHistory implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        for (Map.Entry<Integer, History> each : open.entrySet()) {
-            each.getValue().close();
-        }
+        open.values().forEach(History::close);
         open.clear();
     }
 }
