@@ -14,11 +14,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.apache.camel.Exchange;
 import org.apache.camel.Message;
 import org.apache.camel.Processor;
@@ -302,6 +306,96 @@ final class PageStories {
             stage.awaitMessages("notifications", 1, 1);
         });
 
+        story("direct:event bean:customers?method=apply", stage -> {
+            Customers customers = new Customers("A-1"::equals);
+            stage.bind("customers", customers);
+            stage.start();
+            for (String event : List.of("A-1", "A-2", "B-1", "A-3")) {
+                stage.send("direct:event", event, Map.of("customer", event.substring(0, 1)));
+            }
+            // The other customer's event passes those that come after the first one of this customer.
+            await().untilAsserted(() -> assertThat(customers.applied).containsExactly("B-1"));
+            assertThat(stage.stats("events").parked()).isEqualTo(2);
+            customers.open.countDown();
+            stage.awaitMessages("events", 0, 0);
+            assertThat(customers.applied).containsExactly("B-1", "A-1", "A-2", "A-3");
+        });
+
+        story("redeliveryDelays=1s,10s,1m bean:customers?method=apply", stage -> {
+            Customers customers = new Customers(event -> false);
+            customers.failing.add("A-1");
+            stage.bind("customers", customers);
+            stage.start();
+            for (String event : List.of("A-1", "A-2")) {
+                stage.send("redis-delay:events", event, Map.of("CamelRedisDelayGroup", "A"));
+            }
+            stage.awaitMessages("events", 0, 0);
+            assertThat(customers.begun).containsExactly("A-1", "A-1", "A-2");
+        });
+
+        story("direct:mailOfTenant", stage -> {
+            Customers mails = new Customers(mail -> true);
+            mails.failing.add("noisy 0");
+            stage.bind("mail", mails);
+            stage.start();
+            for (int i = 0; i < 10; i++) {
+                stage.send("direct:mailOfTenant", "noisy " + i, Map.of("tenant", "noisy"));
+            }
+            stage.send("direct:mailOfTenant", "quiet 0", Map.of("tenant", "quiet"));
+            await().untilAsserted(() -> assertThat(mails.begun).hasSize(5).contains("noisy 0", "quiet 0"));
+            assertThat(stage.stats("mails").parked()).isEqualTo(6);
+            mails.open.countDown();
+            // The one that has failed lets the others pass.
+            stage.awaitMessages("mails", 1, 0);
+            assertThat(mails.applied).hasSize(10).doesNotContain("noisy 0");
+        });
+
+        story("direct:customerLeaves", stage -> {
+            stage.start();
+            for (String id : List.of("A-1", "A-2", "B-1")) {
+                stage.send(
+                        "redis-delay:events?delay=1h",
+                        "event",
+                        Map.of("CamelRedisDelayScheduleId", id, "CamelRedisDelayGroup", id.substring(0, 1)));
+            }
+            stage.send(
+                    "redis-delay:events?every=1h",
+                    "report",
+                    Map.of("CamelRedisDelayScheduleId", "A-report", "CamelRedisDelayGroup", "A"));
+            assertThat(count(stage.send("direct:customerLeaves", null, Map.of("customer", "A"))))
+                    .isEqualTo(3);
+            stage.awaitMessages("events", 1, 0);
+            assertThat(state(stage, "events", "B-1")).isEqualTo("delayed");
+        });
+
+        story("direct:pausePartner direct:resumePartner", stage -> {
+            stage.start();
+            stage.send("direct:pausePartner", null, Map.of("host", "partner"));
+            assertPause(stage, "partner", 3600);
+            for (String host : List.of("partner", "other")) {
+                stage.send("redis-delay:webhooks", host, Map.of("CamelRedisDelayGroup", host));
+            }
+            assertThat(stage.stats("webhooks").parked()).isOne();
+            assertThat(stage.consumerTemplate.receiveBody("redis-delay:webhooks", 10_000))
+                    .isEqualTo("other");
+            stage.send("direct:resumePartner", null, Map.of("host", "partner"));
+            assertThat(stage.stats("webhooks").parked()).isZero();
+            assertThat(stage.consumerTemplate.receiveBody("redis-delay:webhooks", 10_000))
+                    .isEqualTo("partner");
+        });
+
+        story("direct:remind direct:orderDone", stage -> {
+            stage.start();
+            for (String order : List.of("A-1", "A-1", "B-1")) {
+                stage.send("direct:remind", order, Map.of("order", order, "days", "3"));
+            }
+            stage.awaitMessages("reminders", 3, 0);
+            assertThat(count(stage.send("direct:orderDone", null, Map.of("order", "A-1"))))
+                    .isEqualTo(2);
+            stage.awaitMessages("reminders", 1, 0);
+            assertThat(stage.secondsToWait("reminders")).isBetween(3 * 86_400.0 - 60, 3 * 86_400.0);
+        });
+
         story("CamelRedisDelayPauseGroup constant(\"30s\")", stage -> {
             stage.bindProducer("https", exchange -> {
                 throw new HttpOperationFailedException("https://partner.example/notify", 429, "", null, Map.of(), "");
@@ -555,6 +649,33 @@ final class PageStories {
 
         public void lookUp(String order) {
             calls.add("lookUp " + order);
+        }
+    }
+
+    /** Stands in for what works on messages of groups. */
+    public static final class Customers {
+        final List<String> begun = new CopyOnWriteArrayList<>();
+        final List<String> applied = new CopyOnWriteArrayList<>();
+        /** Ends the work on those that take long. */
+        final CountDownLatch open = new CountDownLatch(1);
+        /** Those that fail once. */
+        final Set<String> failing = ConcurrentHashMap.newKeySet();
+
+        private final Predicate<String> takesLong;
+
+        Customers(Predicate<String> takesLong) {
+            this.takesLong = takesLong;
+        }
+
+        public void apply(String message) throws Exception {
+            begun.add(message);
+            if (takesLong.test(message)) {
+                assertThat(open.await(20, TimeUnit.SECONDS)).isTrue();
+            }
+            if (failing.remove(message)) {
+                throw new ConnectException("the customer is away");
+            }
+            applied.add(message);
         }
     }
 
