@@ -115,6 +115,8 @@ class FiguresTest {
             delayed ÷ with 10 000 [|] # [|] # ; scheduling with 5 000 000 pending, of the rate with 10 000: through Camel
             a claim with nothing due, at most [|] # µs [|] # µs ; Redis time of a claim with nothing due
             10 000 groups ÷ without [|] # [|] # ; delivery with 10 000 groups, of that without: through Camel
+            beyond one without, at most [|] # bytes [|] # bytes ; Redis memory of a message with a group beyond one without: delayed
+            of a parked one [|] # bytes [|] # bytes ; Redis memory of a message with a group beyond one without: parked
             """)
     void should_be_targets_of_the_results(String text, String target) throws IOException {
         Matcher found = find("docs/performance.md", text);
