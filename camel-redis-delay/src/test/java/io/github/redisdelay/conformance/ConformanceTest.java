@@ -175,6 +175,4 @@ class ConformanceTest {
                         "partitions", 2, "partition", partition, "tag", PartitionHash.tag("orders", partition, 2))));
         VectorFiles.assertRows("partitions.json", rows);
     }
-
-    // Completeness
 }

@@ -13,8 +13,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -43,6 +45,12 @@ class VectorCoverageTest {
             "OOM",
             "NOPERM",
             "can't run this command");
+
+    /** Types that share a row of the page, and one with another name there. */
+    private static final Map<String, String> SEVERAL_TYPES = Map.of(
+            "integer of 8, 16, 32, 64 bits", "int8 int16 int32 int64",
+            "floating point of 32, 64 bits", "float32 float64",
+            "integer of any size", "integer");
 
     /** A step of a vector. */
     private record Step(String script, String error, List<byte[]> arguments, byte[] reply) {
@@ -107,6 +115,14 @@ class VectorCoverageTest {
         Set<String> named = matches("`(\\w+)\\.lua`", table);
         assertThat(named).isNotEmpty();
         assertThat(played).containsAll(named);
+    }
+
+    private static Map<String, String> pairs(String pattern, String text) {
+        return Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .collect(Collectors.toMap(
+                        match -> match.group(1), match -> match.group(2), (first, second) -> first, TreeMap::new));
     }
 
     private static Set<String> matches(String pattern, String text) {
@@ -176,6 +192,31 @@ class VectorCoverageTest {
         assertThat(steps.stream().anyMatch(step -> step.script.equals(script) && step.says(word)))
                 .as(script + " with '" + word + "'")
                 .isTrue();
+    }
+
+    /** The tables of the page and those of {@code plain.py}, which checks the envelopes that the Java client writes, are the same. */
+    @Test
+    void should_have_the_fields_and_types_of_the_page() throws IOException {
+        String page = Files.readString(PAGE);
+        String fields = page.substring(page.indexOf("A **field** is its tag"), page.indexOf("A **value** is its type"));
+        String values = page.substring(page.indexOf("A **value** is its type"), page.indexOf("## The failure record"));
+        String kit = Files.readString(VectorFiles.KIT.resolve("plain.py"));
+        Map<String, String> tags = pairs("`(0x\\d\\d)` \\| ([a-z ]+\\w)", fields);
+        assertThat(tags.remove("0x02")).isEqualTo("a header");
+        assertThat(tags.remove("0x83")).isEqualTo("reserved for the group");
+        tags.replaceAll((tag, words) -> Pattern.compile(" (\\w)").matcher(words).replaceAll(word -> word.group(1)
+                .toUpperCase(Locale.ROOT)));
+        assertThat(tags).isEqualTo(pairs("(0x\\d\\d): '(\\w+)'", kit));
+        Map<String, String> types = new TreeMap<>();
+        pairs("(?m)^\\| (\\d[\\d, ]*) \\| ([a-zA-Z][^|]*) \\|", values).forEach((codes, words) -> {
+            String[] names = SEVERAL_TYPES
+                    .getOrDefault(words, words.toLowerCase(Locale.ROOT))
+                    .split(" ");
+            String[] all = codes.split(", ");
+            assertThat(names).as(words).hasSameSizeAs(all);
+            IntStream.range(0, all.length).forEach(i -> types.put(all[i], names[i]));
+        });
+        assertThat(types).isEqualTo(pairs("\\b(\\d+): '(\\w+)'", kit));
     }
 
     @Test
