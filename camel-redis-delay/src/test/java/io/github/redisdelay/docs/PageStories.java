@@ -385,6 +385,8 @@ final class PageStories {
         });
 
         story("direct:remind direct:orderDone", stage -> {
+            Customers mails = new Customers(mail -> false);
+            stage.bind("mail", mails);
             stage.start();
             for (String order : List.of("A-1", "A-1", "B-1")) {
                 stage.send("direct:remind", order, Map.of("order", order, "days", "3"));
@@ -394,6 +396,7 @@ final class PageStories {
                     .isEqualTo(2);
             stage.awaitMessages("reminders", 1, 0);
             assertThat(stage.secondsToWait("reminders")).isBetween(3 * 86_400.0 - 60, 3 * 86_400.0);
+            assertThat(mails.begun).isEmpty();
         });
 
         story("CamelRedisDelayPauseGroup constant(\"30s\")", stage -> {
