@@ -135,7 +135,7 @@ class OrdersApplicationIT {
                 default -> throw new IllegalArgumentException("not known how to try a block " + block.kind());
             }
         }
-        assertThat(asked).isEqualTo(10);
+        assertThat(asked).isEqualTo(9);
     }
 
     private static String withoutTimes(String text) {
