@@ -95,8 +95,7 @@ class GroupOperationsIT extends RealQueueIT {
     private Rules rules;
     private long begin;
 
-    // What is expected: the messages of the group and when they are due; who of these have begun; and messages of the
-    // queue that
+    // What is expected: the messages of the group with their due times; who of these have begun; and messages that
     // are in no group or in another one.
     private final Map<String, Long> dues = new HashMap<>();
     private final Set<String> leased = new HashSet<>();

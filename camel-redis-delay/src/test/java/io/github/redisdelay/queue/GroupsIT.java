@@ -181,8 +181,7 @@ class GroupsIT extends RealQueueIT {
         acknowledge(claimOnly("late"));
     }
 
-    // The fourteen histories: 9 is in GroupPauseIT and RatesIT, the rate of 8 in RatesIT, 10 in QueueConcurrencyIT, 14
-    // in WaitersIT.
+    // The fourteen histories: 9 is in GroupPauseIT and RatesIT, 8's rate in RatesIT, 10 in QueueConcurrencyIT, 14 in WaitersIT.
 
     @Test
     void history_1_should_go_on_when_the_message_that_got_the_place_is_cancelled() {

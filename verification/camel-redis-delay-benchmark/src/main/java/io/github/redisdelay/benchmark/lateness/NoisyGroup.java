@@ -83,8 +83,7 @@ public final class NoisyGroup {
                         });
                 CamelSender sender = CamelSender.start(redisson, List.of(QUEUE))) {
             if (arrival == Arrival.INSTANT) {
-                // In the middle of the window, which begins three seconds after the first message of the others is
-                // sent.
+                // In the middle of the window, which begins three seconds after the others do.
                 long begin = Stamp.nowMicros() + SCHEDULING_MICROS;
                 for (int i = 0; i < noisy; i++) {
                     sender.sendAt(0, begin + TimeUnit.SECONDS.toMicros(3) + window / 2, Environment.body(), NOISY);
