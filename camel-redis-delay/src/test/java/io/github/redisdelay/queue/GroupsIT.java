@@ -181,7 +181,8 @@ class GroupsIT extends RealQueueIT {
         acknowledge(claimOnly("late"));
     }
 
-    // The fourteen histories: 9 is in GroupPauseIT and RatesIT, 8's rate in RatesIT, 10 in QueueConcurrencyIT, 14 in WaitersIT.
+    // The fourteen histories. Others: 9 in GroupPauseIT, 8 and 9 of rates in RatesIT, 10 in QueueConcurrencyIT.
+    // 14 is in WaitersIT.
 
     @Test
     void history_1_should_go_on_when_the_message_that_got_the_place_is_cancelled() {
