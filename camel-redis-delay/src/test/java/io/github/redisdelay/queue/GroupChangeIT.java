@@ -4,19 +4,17 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Changes of all messages of a group to one time, and which groups operators are shown. */
 class GroupChangeIT extends RealQueueIT {
-
-    private static final Instant TOMORROW = Instant.ofEpochSecond(100_000);
 
     private void schedule(String id, String group, DueTime due) {
         get(queue.schedule(ScheduleRequest.of(id, bytes(id), due).withGroup(group)));
@@ -42,6 +40,20 @@ class GroupChangeIT extends RealQueueIT {
         return all;
     }
 
+    private DueTime tomorrow() {
+        return new DueTime(false, get(queue.admin().stats()).timeMicros() + DueTime.toMicros(Duration.ofDays(1)));
+    }
+
+    private void assertOneTime(MessageGroup group, DueTime time, List<String> order) {
+        assertThat(get(group.rescheduleAll(time))).isEqualTo(order.size());
+        assertThat(listed(group)).extracting(MessageInfo::id).isEqualTo(order);
+        assertThat(listed(group))
+                .extracting(MessageInfo::dueMicros)
+                .isEqualTo(LongStream.range(0, order.size())
+                        .mapToObj(i -> time.micros() + i)
+                        .toList());
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {2, 600})
     void should_keep_the_order_of_a_group_that_is_given_one_time(int count) {
@@ -50,17 +62,23 @@ class GroupChangeIT extends RealQueueIT {
                 IntStream.range(1000, 1000 + count).mapToObj(i -> "m" + i).toList();
         ids.forEach(id ->
                 schedule(id, "g", DueTime.after(Duration.ofHours(2).minusSeconds(Integer.parseInt(id.substring(1))))));
-        MessageGroup group = queue.group("g");
-        List<String> reversed = ids.stream().sorted(Comparator.reverseOrder()).toList();
-        for (int i = 0; i < 2; i++) { // the second time to where they are
-            assertThat(get(group.rescheduleAll(DueTime.at(TOMORROW)))).isEqualTo(count);
-            assertThat(listed(group)).extracting(MessageInfo::id).containsExactlyElementsOf(reversed);
-            assertThat(listed(group))
-                    .extracting(MessageInfo::dueMicros)
-                    .containsExactlyElementsOf(IntStream.range(0, count)
-                            .mapToObj(each -> DueTime.at(TOMORROW).micros() + each)
-                            .toList());
-        }
+        DueTime time = tomorrow();
+        List<String> order =
+                new ArrayList<>(ids.stream().sorted(Comparator.reverseOrder()).toList());
+        assertOneTime(queue.group("g"), time, order);
+        // The second time to where they are, behind some that are due earlier.
+        IntStream.range(100, 110).forEach(i -> schedule("m" + i, "g", DueTime.after(Duration.ofMinutes(i))));
+        order.addAll(0, IntStream.range(100, 110).mapToObj(i -> "m" + i).toList());
+        assertOneTime(queue.group("g"), time, order);
+        assertOneTime(queue.group("g"), time, order);
+    }
+
+    @Test
+    void should_keep_the_order_of_a_group_that_has_one_time_already() {
+        DueTime time = tomorrow();
+        List<String> ids = IntStream.range(1000, 1600).mapToObj(i -> "m" + i).toList();
+        ids.forEach(id -> schedule(id, "g", time));
+        assertOneTime(queue.group("g"), time, ids);
     }
 
     @Test

@@ -116,8 +116,8 @@ public record MessageChoice(
         }
         String asking = asking(message);
         if (asking != null && !(ids == null && isOfAll())) {
-            throw new IllegalArgumentException(
-                    asking + " means nothing to operation '" + operation + "', which takes ids or a group: remove it");
+            throw new IllegalArgumentException(asking + " means nothing to operation '" + operation
+                    + "', which takes ids" + (dead ? "" : " or a group") + ": remove it");
         }
         return ids;
     }

@@ -363,14 +363,13 @@ public final class RandomHistory {
         assertThat(left).hasSameSizeAs(before);
         left.removeIf(message -> !chosen.contains(message.id()));
         if (change == GroupChange.RESCHEDULE) {
-            // After a delay they are one microsecond apart, in the order in which they were.
+            // They are one microsecond apart, in the order in which they were.
             left.sort(Comparator.comparingLong(MessageInfo::dueMicros));
             for (int i = 0; i < left.size(); i++) {
                 assertThat(left.get(i).dueMicros())
                         .as("%s of %s", left, before)
-                        .isEqualTo(due.relative() ? left.get(0).dueMicros() + i : due.micros());
-                assertThat(left.get(i).id())
-                        .isEqualTo(due.relative() ? chosen.get(i) : left.get(i).id());
+                        .isEqualTo((due.relative() ? left.get(0).dueMicros() : due.micros()) + i);
+                assertThat(left.get(i).id()).isEqualTo(chosen.get(i));
             }
             return;
         }

@@ -9,7 +9,9 @@ import io.github.redisdelay.queue.QueueAdmin;
 import io.github.redisdelay.queue.internal.command.Partition;
 import io.github.redisdelay.queue.internal.command.PartitionAdmin;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -17,7 +19,8 @@ import java.util.stream.Stream;
 /**
  * A change of all messages of a group, page by page, each page when the one before is done. A change moves messages in the list of
  * the group. So each step also reads the beginning of the list, where a message is that got a place meanwhile; and behind the end
- * it begins anew, until it finds nothing to change. New due times are one microsecond apart, so that messages stay in order.
+ * it begins anew, until it finds nothing to change. New due times are one microsecond apart, so that messages stay in order. Each
+ * message is changed once, as it may fail and wait for its retry meanwhile.
  */
 final class GroupChange {
 
@@ -34,6 +37,7 @@ final class GroupChange {
     private final Predicate<MessageInfo> which;
 
     // The pages follow one another: no two threads are in here at a time.
+    private final Set<String> seen = new HashSet<>();
     private long baseMicros = -1;
     private long left;
     private long sent;
@@ -66,9 +70,10 @@ final class GroupChange {
                 left -= page.page().messages().size();
                 List<String> ids = Stream.of(beginning, page)
                         .flatMap(each -> each.page().messages().stream())
-                        .filter(this::isToChange)
+                        .filter(each -> which.test(each)
+                                && (action != ChangeAction.PROMOTE || each.dueMicros() > baseMicros)
+                                && seen.add(each.id()))
                         .map(MessageInfo::id)
-                        .distinct()
                         .toList();
                 return change(ids).thenCompose(done -> next(page.page().next()));
             });
@@ -81,13 +86,6 @@ final class GroupChange {
         }
         changedBefore = from == null ? changed : changedBefore;
         return page(from);
-    }
-
-    private boolean isToChange(MessageInfo message) {
-        return which.test(message)
-                && (due == null
-                        || message.dueMicros() >= baseMicros + sent
-                        || message.dueMicros() < baseMicros && action != ChangeAction.PROMOTE);
     }
 
     private CompletableFuture<Void> change(List<String> ids) {

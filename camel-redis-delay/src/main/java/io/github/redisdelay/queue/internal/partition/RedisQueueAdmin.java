@@ -249,7 +249,9 @@ final class RedisQueueAdmin implements QueueAdmin {
                         .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
                         .limit(10)
                         .map(entry -> figures(entry.getKey()))
-                        .toList()));
+                        .toList()))
+                .thenApply(groups ->
+                        groups.stream().filter(each -> each.parked() > 0).toList());
     }
 
     private CompletableFuture<GroupInfo> figures(String group) {

@@ -89,7 +89,11 @@ public final class NoisyGroup {
                     sender.sendAt(0, begin + TimeUnit.SECONDS.toMicros(3) + window / 2, Environment.body(), NOISY);
                 }
                 sender.awaitStored();
-                TimeUnit.MICROSECONDS.sleep(begin - Stamp.nowMicros());
+                long left = begin - Stamp.nowMicros();
+                if (left < 0) {
+                    throw new IllegalStateException("scheduling took " + -left + " microseconds too long");
+                }
+                TimeUnit.MICROSECONDS.sleep(left);
             }
             OpenLoop.Sent sent = new OpenLoop(PER_SECOND, window, new Random(round))
                     .run(recorder, (number, due, body) -> {
