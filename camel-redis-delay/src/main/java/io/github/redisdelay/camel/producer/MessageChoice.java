@@ -154,7 +154,8 @@ public record MessageChoice(
         }
         throw new IllegalArgumentException("operation '" + operation
                 + "' does not know which messages are meant: set header '" + RedisDelayConstants.SCHEDULE_ID
-                + "' to the id of one, or choose some by option 'failureException', 'failureRouteId',"
+                + "' to the id of one, or header '" + RedisDelayConstants.GROUP
+                + "', or choose some by option 'failureException', 'failureRouteId',"
                 + (letters || dead ? " 'deadLetterReason'" : "") + " or 'limit', or all by option 'all'");
     }
 

@@ -188,7 +188,9 @@ class ManageOperationsIT extends CamelRedisIT {
                         "option 'limit' (5) means nothing to operation 'cancel', which takes ids or a group: remove it");
         assertThat(refused("?operation=reschedule", Map.of(RedisDelayConstants.SCHEDULE_ID, "a")))
                 .hasMessageContaining("operation 'reschedule' needs a time");
-        assertThat(refused("?operation=promote", Map.of())).hasMessageContaining("'failureRouteId', or 'limit'");
+        assertThat(refused("?operation=promote", Map.of()))
+                .hasMessageContaining(
+                        "or header 'CamelRedisDelayGroup', or choose some by option 'failureException', 'failureRouteId', or 'limit'");
         assertThat(refused("?operation=promote&state=dead", Map.of()))
                 .hasMessageContaining("'failureRouteId', 'deadLetterReason' or 'limit'");
         for (String operation : List.of("cancel", "promote", "redrive", "purge", "pause", "resume")) {
