@@ -18,14 +18,12 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RKeys;
-import org.redisson.api.RScript;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
 
@@ -595,14 +593,7 @@ class GroupsIT extends RealQueueIT {
     }
 
     private static long commands() {
-        String stats = redis.client()
-                .getScript(StringCodec.INSTANCE)
-                .eval(RScript.Mode.READ_ONLY, "return redis.call('INFO', 'commandstats')", RScript.ReturnType.VALUE);
-        return Pattern.compile("cmdstat_(?!ping)\\S+?:calls=(\\d+)")
-                .matcher(stats)
-                .results()
-                .mapToLong(found -> Long.parseLong(found.group(1)))
-                .sum();
+        return commandStats("cmdstat_(?!ping)\\S+?:calls=(\\d+)");
     }
 
     @Test

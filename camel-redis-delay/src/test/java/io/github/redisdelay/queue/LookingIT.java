@@ -17,13 +17,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
-import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.redisson.api.RScript;
-import org.redisson.client.codec.StringCodec;
 
 /** Looking at messages: one by its id, many page by page, the figures. Nothing changes by it. */
 class LookingIT extends RealQueueIT {
@@ -269,14 +266,7 @@ class LookingIT extends RealQueueIT {
 
     /** How long Redis has executed the scripts of clients, in microseconds. */
     private static long scriptMicros() {
-        String stats = redis.client()
-                .getScript(StringCodec.INSTANCE)
-                .eval(RScript.Mode.READ_ONLY, "return redis.call('INFO', 'commandstats')", RScript.ReturnType.VALUE);
-        return Pattern.compile("cmdstat_evalsha(?:_ro)?:calls=\\d+,usec=(\\d+)")
-                .matcher(stats)
-                .results()
-                .mapToLong(found -> Long.parseLong(found.group(1)))
-                .sum();
+        return commandStats("cmdstat_evalsha(?:_ro)?:calls=\\d+,usec=(\\d+)");
     }
 
     @Test

@@ -27,11 +27,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.redisson.api.RScript;
 import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.StringCodec;
 
 /** A queue of its own on a real Redis for each test, and short words for what tests do with it. */
 public abstract class RealQueueIT {
@@ -233,5 +235,17 @@ public abstract class RealQueueIT {
 
     public static ConsumerOptions named(String name) {
         return ConsumerOptions.DEFAULTS.withName(name);
+    }
+
+    /** The sum of a figure of {@code INFO commandstats}, which the first group of a pattern is. */
+    protected static long commandStats(String pattern) {
+        String stats = redis.client()
+                .getScript(StringCodec.INSTANCE)
+                .eval(RScript.Mode.READ_ONLY, "return redis.call('INFO', 'commandstats')", RScript.ReturnType.VALUE);
+        return Pattern.compile(pattern)
+                .matcher(stats)
+                .results()
+                .mapToLong(found -> Long.parseLong(found.group(1)))
+                .sum();
     }
 }

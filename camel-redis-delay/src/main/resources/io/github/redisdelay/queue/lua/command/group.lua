@@ -1,11 +1,13 @@
--- Reads a page of a group's messages, and counts them. Changes nothing.
+-- Reads a page of a group's messages, and counts them; or names groups with parked messages, by a sample. Changes nothing.
 --
 -- KEYS  messages, delayed, leased, state, config, consumers; priorities, which may not be left out here
--- ARGV  1 the group; nothing for a sample of the groups that have parked messages  2 behind what the page begins: nothing, or what the page before answered  3 how many at the most, 0 to 256
+-- ARGV  1 the group, nothing for a sample  2 behind what the page begins: nothing, or what the page before answered
+--       3 how many at the most, 0 to 256
 -- Reply  a list: struct 'dddd' time of the call, how many messages the group has, how many of them are parked, and until when it
 --        is paused, 0 if it is not; behind what the next page begins, nothing at the end; then for each message a row, see row.lua,
---        and its state: delayed, parked or leased. Of a sample, struct 'd' how many messages are due and parked; then the groups of
---        so many of these as were asked for, taken from all of them evenly
+--        and its state: delayed, parked or leased
+--        of a sample: struct 'd' how many messages are due and parked; then the groups of so many of these as were asked for,
+--        taken evenly from all of them
 -- Errors  argument, config, needs, partitions
 -- Cost  O(log N) for each message
 --
