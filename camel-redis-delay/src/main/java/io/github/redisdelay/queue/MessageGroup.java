@@ -4,7 +4,8 @@ package io.github.redisdelay.queue;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The messages of one group of a queue. A handle, as the queue. What it costs depends on the size of the group, not of the queue.
+ * The messages of one group of a queue. A handle, as the queue. What it costs depends on the size of the group, not of the queue,
+ * but for {@link #purgeAll}.
  */
 public interface MessageGroup {
 
@@ -71,4 +72,10 @@ public interface MessageGroup {
      * microsecond after the one before, so that they stay in order.
      */
     CompletableFuture<Long> rescheduleAll(DueTime due);
+
+    /**
+     * Purges all dead letters of the group, and counts them. They have no index by group: this reads all dead letters of
+     * the queue, or of the group's partition.
+     */
+    CompletableFuture<Long> purgeAll();
 }

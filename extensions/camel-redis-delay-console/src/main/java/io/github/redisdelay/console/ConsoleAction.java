@@ -19,7 +19,7 @@ public enum ConsoleAction {
     RESUME("resume"),
     /** Lets all dead letters of a cause be delivered again. */
     REDRIVE_ALL("redriveAll"),
-    /** Purges the dead letters of a cause, or all. */
+    /** Purges the dead letters of a cause or a group, or all. */
     PURGE_ALL("purgeAll"),
     /** Cancels all delayed messages of a queue. */
     CANCEL_ALL("cancelAll"),

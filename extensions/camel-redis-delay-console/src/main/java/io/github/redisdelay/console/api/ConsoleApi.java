@@ -302,16 +302,28 @@ public final class ConsoleApi implements AutoCloseable {
      * @param schedules whether recurring schedules, too
      */
     public Jobs.View cancelGroup(String queue, String group, String confirm, boolean schedules) {
-        if (!group(group).equals(confirm)) {
-            throw new ApiException(
-                    Kind.BAD_REQUEST, "Parameter 'confirm' has to be the group's name. Nothing was changed.");
-        }
+        confirm("group", group(group), confirm);
         return jobs.ofGroup(
                 directory.queue(queue),
                 ConsoleAction.CANCEL_ALL,
                 "cancelAll",
                 asked -> asked.group(group).cancelAll(schedules, true),
                 "cancelled, leased ones included");
+    }
+
+    /**
+     * Begins to purge all dead letters of a group.
+     *
+     * @param confirm the group's name
+     */
+    public Jobs.View purgeGroup(String queue, String group, String confirm) {
+        confirm("group", group(group), confirm);
+        return jobs.ofGroup(
+                directory.queue(queue),
+                ConsoleAction.PURGE_ALL,
+                "purge",
+                asked -> asked.group(group).purgeAll(),
+                "purged");
     }
 
     /** Moves a dead letter back into its queue. */
@@ -370,7 +382,7 @@ public final class ConsoleApi implements AutoCloseable {
      * @param confirm the queue's name
      */
     public Jobs.View purgeAll(String queue, String cause, Instant since, Instant until, Long count, String confirm) {
-        confirm(queue, confirm);
+        confirm("queue", queue, confirm);
         return jobs.purge(directory.queue(queue), seen(cause, since, until), checked(count));
     }
 
@@ -381,7 +393,7 @@ public final class ConsoleApi implements AutoCloseable {
      * @param schedules whether recurring schedules, too
      */
     public Jobs.View cancelAll(String queue, String confirm, boolean schedules) {
-        confirm(queue, confirm);
+        confirm("queue", queue, confirm);
         return jobs.cancelAll(directory.queue(queue), schedules);
     }
 
@@ -420,10 +432,10 @@ public final class ConsoleApi implements AutoCloseable {
                 cause, since == null ? null : micros("since", since), until == null ? null : micros("until", until));
     }
 
-    private static void confirm(String queue, String confirm) {
-        if (!queue.equals(confirm)) {
+    private static void confirm(String of, String name, String confirm) {
+        if (!name.equals(confirm)) {
             throw new ApiException(
-                    Kind.BAD_REQUEST, "Parameter 'confirm' has to be the queue's name. Nothing was changed.");
+                    Kind.BAD_REQUEST, "Parameter 'confirm' has to be the " + of + "'s name. Nothing was changed.");
         }
     }
 

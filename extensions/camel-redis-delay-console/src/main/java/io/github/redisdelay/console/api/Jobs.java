@@ -123,7 +123,7 @@ final class Jobs {
                 "cancelled; leased messages" + (schedules ? "" : " and recurring schedules") + " were left alone");
     }
 
-    /** Changes all messages of a group. Recurring schedules are spared, unless the change says otherwise. */
+    /** Changes all messages, or purges the dead letters, of a group. Recurring schedules are spared, unless the change says otherwise. */
     View ofGroup(
             ObservedQueue queue,
             ConsoleAction action,

@@ -164,6 +164,10 @@ final class ApiRoutes {
             call.only("queue", "id", "group");
             return api.purge(call.text("queue"), call.text("id"), group(call));
         }
+        if (isOfGroup(call)) {
+            call.only("queue", "group", "confirm");
+            return api.purgeGroup(call.text("queue"), group(call), call.text("confirm"));
+        }
         call.only("queue", "cause", "all", "since", "until", "count", "confirm");
         // Without a cause it must not mean all by accident.
         String cause = call.isSet("all") && call.optional("cause").isEmpty() ? null : call.text("cause");

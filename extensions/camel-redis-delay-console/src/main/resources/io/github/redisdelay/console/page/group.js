@@ -7,9 +7,10 @@ import { button } from './words.js';
 export function groupButtons(actions, queue, rights, group, paused) {
     const about = [actions, queue, group];
     return [paused ? ['resume', 'Resume …', resume] : ['pause', 'Pause …', pause], ['promote', 'Deliver now …', promote],
-        ['reschedule', 'Move …', move], ['cancelAll', 'Cancel all …', cancel]].filter(([right]) => rights.includes(right))
+        ['reschedule', 'Move …', move], ['cancelAll', 'Cancel all …', cancel],
+    ['purgeAll', 'Purge dead letters …', purge]].filter(([right]) => rights.includes(right))
         .map(([right, text, run]) => button(text, () => run(...about), { key: right, 'data-group': right,
-            class: right === 'cancelAll' ? 'danger' : right === 'resume' ? 'main' : null }));
+            class: right.endsWith('All') ? 'danger' : right === 'resume' ? 'main' : null }));
 }
 
 function pause(actions, queue, group) {
@@ -52,4 +53,11 @@ function cancel(actions, queue, group) {
             ' and they do not come again. Dead letters stay.'),
         fields: again => actions.schedules(schedules, value => { schedules = value; again(); })
     }, 'cancelAll', () => ({ queue, group, confirm: group, schedules }));
+}
+
+function purge(actions, queue, group) {
+    actions.run({
+        title: ['Purge all dead letters of the group ', name(group), '?'], verb: 'Purge them all', danger: true, type: group,
+        text: () => h('p', {}, 'All dead letters of the group are removed for good. Its messages stay.')
+    }, 'purge', () => ({ queue, group, confirm: group }));
 }

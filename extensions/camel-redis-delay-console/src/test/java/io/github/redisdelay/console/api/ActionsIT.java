@@ -10,6 +10,7 @@ import io.github.redisdelay.camel.delivery.ScheduleDeclaration;
 import io.github.redisdelay.camel.message.FailureRecord;
 import io.github.redisdelay.console.api.ApiException.Kind;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.DelayQueueConsumer;
 import io.github.redisdelay.queue.Delivery;
 import io.github.redisdelay.queue.DueTime;
 import io.github.redisdelay.queue.MessageInfo;
@@ -265,6 +266,28 @@ class ActionsIT extends ApiIT {
         assertThatThrownBy(() -> api.promoteGroup("wide", "")).hasMessageContaining("'group': group '' has 0 bytes");
         assertThat(ended(api.cancelGroup("wide", "acme", "acme", false)).done()).isEqualTo(4);
         assertThat(api.messages("wide", "acme", null, null).messages()).isEmpty();
+    }
+
+    @Test
+    void should_purge_the_dead_letters_of_one_group() {
+        DelayQueue wide = client.queue("wide", 4);
+        for (String id : List.of("a1", "a2", "b1", "b2")) {
+            get(wide.schedule(message(id, LONG_AGO, "x", Map.of()).withGroup(id.startsWith("a") ? "acme" : "other")));
+        }
+        DelayQueueConsumer consumer =
+                consume(wide, "undertaker", 1, delivery -> delivery.settle(new Settlement.DeadLetter(new byte[0]))
+                        .result()
+                        .join());
+        await().until(() -> get(wide.admin().stats()).dead() == 4);
+        stop(consumer);
+        get(wide.schedule(message("a3", LONG_AGO, "x", Map.of()).withGroup("acme")));
+        assertThatThrownBy(() -> api.purgeGroup("wide", "acme", "wide"))
+                .hasMessageContaining("'confirm' has to be the group's name");
+        assertThat(ended(api.purgeGroup("wide", "acme", "acme")).result()).isEqualTo("2 messages were purged.");
+        assertThat(api.messages("wide", "dead", null, false, null, null).messages())
+                .extracting(MessageViews.Message::group)
+                .containsExactly("other", "other");
+        assertThat(get(wide.group("acme").info()).messages()).isEqualTo(1);
     }
 
     @Test

@@ -145,6 +145,12 @@ class QueueScreenIT extends PageIT {
         browser.key("Enter");
         browser.seeNo("dialog");
         browser.see("#messages [data-empty]", "The group has no message");
+        browser.click("[data-group=purgeAll]");
+        browser.click("dialog input[name=confirm]");
+        browser.type("acme & sons");
+        browser.key("Enter");
+        browser.seeNo("dialog");
+        browser.see(".jobs", "0 messages were purged.");
         assertThat(planted.stats("orders").delayed()).isOne();
         browser.click("#messages [data-filter=clear]");
         browser.see("#messages tr[data-id=other]");
