@@ -424,7 +424,7 @@ class DelayQueueIT {
         // However long all of them take.
         use(ClientOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(60)));
         int count = 40_000;
-        byte[] body = new byte[3_000];
+        byte[] body = new byte[300];
         CountDownLatch done = new CountDownLatch(2 * count);
         AtomicReference<Throwable> failure = new AtomicReference<>();
         for (int i = 0; i < count; i++) {
