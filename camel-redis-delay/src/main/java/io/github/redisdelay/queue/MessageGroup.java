@@ -4,8 +4,8 @@ package io.github.redisdelay.queue;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The messages of one group of a queue. A handle, as the queue. What it costs depends on the size of the group, not of the queue,
- * but for {@link #purgeAll}.
+ * The messages of one group of a queue. A handle, as the queue. What it costs depends on the size of the group, not of the queue.
+ * Dead letters have no index by group: choose them by {@link MessageInfo#group()} among those of {@link #queue()}.
  */
 public interface MessageGroup {
 
@@ -72,10 +72,4 @@ public interface MessageGroup {
      * microsecond after the one before, so that they stay in order.
      */
     CompletableFuture<Long> rescheduleAll(DueTime due);
-
-    /**
-     * Purges all dead letters of the group, and counts them. They have no index by group: this reads all dead letters of
-     * the queue, or of the group's partition.
-     */
-    CompletableFuture<Long> purgeAll();
 }

@@ -112,9 +112,7 @@ public record MessageChoice(
         if (ids == null && !group) {
             throw new IllegalArgumentException("operation '" + operation + "' needs the id of a message: set header '"
                     + RedisDelayConstants.SCHEDULE_ID + "'"
-                    + (dead
-                            ? "; operation 'purge' can be about all dead letters"
-                            : ", or header '" + RedisDelayConstants.GROUP + "' for all messages of a group"));
+                    + (dead ? "" : ", or header '" + RedisDelayConstants.GROUP + "' for all messages of a group"));
         }
         String asking = asking(message);
         if (asking != null && !(ids == null && isOfAll())) {

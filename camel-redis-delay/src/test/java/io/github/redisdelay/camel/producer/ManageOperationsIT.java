@@ -186,8 +186,6 @@ class ManageOperationsIT extends CamelRedisIT {
         assertThat(refused("?operation=cancel&group=g&limit=5", Map.of()))
                 .hasMessageContaining(
                         "option 'limit' (5) means nothing to operation 'cancel', which takes ids or a group: remove it");
-        assertThat(refused("?operation=cancel&state=dead&group=g", Map.of()))
-                .hasMessageContaining("'CamelRedisDelayScheduleId'; operation 'purge' can be about all dead letters");
         assertThat(refused("?operation=reschedule", Map.of(RedisDelayConstants.SCHEDULE_ID, "a")))
                 .hasMessageContaining("operation 'reschedule' needs a time");
         assertThat(refused("?operation=promote", Map.of()))

@@ -74,8 +74,8 @@ final class ManyQueues {
 
     /** Scripts a second, by the time that passed: on a busy machine a wait lasts longer than it was asked to. */
     private static double idleRate(OverloadBench bench) throws IOException {
-        long begin = System.nanoTime();
         OverloadBench.Work before = bench.work();
+        long begin = System.nanoTime();
         OverloadBench.run(OverloadBench.lasting(Duration.ofSeconds(5)));
         OverloadBench.Work work = bench.work().since(before);
         return work.scripts() * 1e9 / (System.nanoTime() - begin);

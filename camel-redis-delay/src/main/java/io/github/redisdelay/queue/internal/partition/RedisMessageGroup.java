@@ -84,11 +84,6 @@ record RedisMessageGroup(String name, RedisDelayQueue of) implements MessageGrou
                 ChangeAction.RESCHEDULE_AT, due, info -> info.rule() == null && info.state() != MessageState.LEASED);
     }
 
-    @Override
-    public CompletableFuture<Long> purgeAll() {
-        return of.deadLetters().admin().cancelAll(letter -> name.equals(letter.group()), Long.MAX_VALUE);
-    }
-
     private CompletableFuture<Long> changeAll(ChangeAction action, DueTime due, Predicate<MessageInfo> which) {
         GroupChange change = new GroupChange(of.partitions().get(0), name, action, due, which);
         return of.gate().ask(() -> admin().durable(change.page(null)));

@@ -306,7 +306,7 @@ public final class ConsoleApi implements AutoCloseable {
         return jobs.ofGroup(
                 directory.queue(queue),
                 ConsoleAction.CANCEL_ALL,
-                "cancelAll",
+                "cancelGroup",
                 asked -> asked.group(group).cancelAll(schedules, true),
                 "cancelled, leased ones included");
     }
@@ -318,12 +318,7 @@ public final class ConsoleApi implements AutoCloseable {
      */
     public Jobs.View purgeGroup(String queue, String group, String confirm) {
         confirm("group", group(group), confirm);
-        return jobs.ofGroup(
-                directory.queue(queue),
-                ConsoleAction.PURGE_ALL,
-                "purge",
-                asked -> asked.group(group).purgeAll(),
-                "purged");
+        return jobs.purge(directory.queue(queue), group);
     }
 
     /** Moves a dead letter back into its queue. */

@@ -45,8 +45,8 @@ final class Jobs {
     /**
      * A job.
      *
-     * @param kind {@code redrive}, {@code purge}, {@code cancelAll}, {@code check} or {@code import}; of a group also
-     *     {@code promote} or {@code reschedule}
+     * @param kind {@code redrive}, {@code purge}, {@code cancelAll}, {@code check} or {@code import}; of a group
+     *     {@code purge}, {@code cancelGroup}, {@code promote} or {@code reschedule}
      * @param done how many messages it has dealt with
      * @param found how many there were; null if nobody knows
      * @param waits why it waits for Redis now; null if it does not
@@ -107,6 +107,21 @@ final class Jobs {
                 "purged");
     }
 
+    /** Purges the dead letters of a group. */
+    View purge(ObservedQueue queue, String group) {
+        return begin(
+                queue,
+                ConsoleAction.PURGE_ALL,
+                "purge",
+                null,
+                (asked, job) -> asked.group(group)
+                        .queue()
+                        .deadLetters()
+                        .admin()
+                        .cancelAll(job.counting(letter -> group.equals(letter.group())), Long.MAX_VALUE),
+                "purged: the dead letters of group '" + ShownId.of(group) + "'");
+    }
+
     /**
      * Cancels all delayed messages.
      *
@@ -123,7 +138,7 @@ final class Jobs {
                 "cancelled; leased messages" + (schedules ? "" : " and recurring schedules") + " were left alone");
     }
 
-    /** Changes all messages, or purges the dead letters, of a group. Recurring schedules are spared, unless the change says otherwise. */
+    /** Changes all messages of a group. Recurring schedules are spared, unless the change says otherwise. */
     View ofGroup(
             ObservedQueue queue,
             ConsoleAction action,
@@ -187,7 +202,7 @@ final class Jobs {
         List<Job> running = jobs.stream().filter(job -> job.endedNanos == null).toList();
         if (running.stream().anyMatch(job -> job.queue.equals(queue.name()) && job.kind.equals(kind))) {
             throw new ApiException(
-                    Kind.BUSY, "The same is going on in this queue already: wait until it has ended, or stop it.");
+                    Kind.BUSY, "Such a change is going on in this queue already: wait until it has ended, or stop it.");
         }
         if (running.size() >= MOST_RUNNING) {
             throw new ApiException(

@@ -14,7 +14,19 @@ final class Audit {
 
     /** All that an action may be told, but for what the user saw before. */
     private static final List<String> PARAMETERS = List.of(
-            "queue", "id", "due", "to", "inMicros", "cause", "all", "since", "until", "count", "schedules", "job");
+            "queue",
+            "id",
+            "group",
+            "due",
+            "to",
+            "inMicros",
+            "cause",
+            "all",
+            "since",
+            "until",
+            "count",
+            "schedules",
+            "job");
 
     private Audit() {}
 

@@ -58,6 +58,6 @@ function cancel(actions, queue, group) {
 function purge(actions, queue, group) {
     actions.run({
         title: ['Purge all dead letters of the group ', name(group), '?'], verb: 'Purge them all', danger: true, type: group,
-        text: () => h('p', {}, 'All dead letters of the group are removed for good. Its messages stay.')
+        text: () => h('p', {}, 'All dead letters of the group that no consumer has leased are removed for good. Its messages stay.')
     }, 'purge', () => ({ queue, group, confirm: group }));
 }

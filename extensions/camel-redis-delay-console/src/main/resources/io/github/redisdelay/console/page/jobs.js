@@ -4,8 +4,8 @@ import { h } from './dom.js';
 import { timed } from './time.js';
 import { button, count, queueLink } from './words.js';
 
-const UNSTOPPABLE = ['check', 'promote', 'reschedule'];
-const KINDS = { redrive: 'Redrive', purge: 'Purge', cancelAll: 'Cancel all', promote: 'Deliver now', reschedule: 'Move',
+const UNSTOPPABLE = ['check', 'promote', 'reschedule', 'cancelGroup'];
+const KINDS = { redrive: 'Redrive', purge: 'Purge', cancelAll: 'Cancel all', cancelGroup: 'Cancel group', promote: 'Deliver now', reschedule: 'Move',
     check: 'Check', import: 'Import' };
 
 /** Tells of jobs that ended since they were looked at last. */

@@ -283,7 +283,8 @@ class ActionsIT extends ApiIT {
         get(wide.schedule(message("a3", LONG_AGO, "x", Map.of()).withGroup("acme")));
         assertThatThrownBy(() -> api.purgeGroup("wide", "acme", "wide"))
                 .hasMessageContaining("'confirm' has to be the group's name");
-        assertThat(ended(api.purgeGroup("wide", "acme", "acme")).result()).isEqualTo("2 messages were purged.");
+        assertThat(ended(api.purgeGroup("wide", "acme", "acme")).result())
+                .isEqualTo("2 messages were purged: the dead letters of group 'acme'.");
         assertThat(api.messages("wide", "dead", null, false, null, null).messages())
                 .extracting(MessageViews.Message::group)
                 .containsExactly("other", "other");

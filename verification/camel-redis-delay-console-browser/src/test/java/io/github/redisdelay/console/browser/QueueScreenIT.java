@@ -150,7 +150,7 @@ class QueueScreenIT extends PageIT {
         browser.type("acme & sons");
         browser.key("Enter");
         browser.seeNo("dialog");
-        browser.see(".jobs", "0 messages were purged.");
+        browser.see(".jobs", "0 messages were purged: the dead letters of group 'acme & sons'.");
         assertThat(planted.stats("orders").delayed()).isOne();
         browser.click("#messages [data-filter=clear]");
         browser.see("#messages tr[data-id=other]");
