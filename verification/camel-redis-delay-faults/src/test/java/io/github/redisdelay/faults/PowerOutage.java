@@ -26,8 +26,8 @@ enum PowerOutage {
     BOTH_THE_REPLICA_TAKES_OVER("master and replica, both; the replica takes over", Two::new),
     THE_SLOWER_REPLICA_TAKES_OVER("master with two replicas; the slower one takes over", Three::new),
     SENTINEL_FAILOVER("Sentinel: the master, until its replica is promoted", WithSentinels::new),
-    SENTINEL_SHORT("Sentinel: the master, for a moment", WithSentinels::new),
-    SENTINEL_ALL("Sentinel: master and replica", WithSentinels::new),
+    SENTINEL_SHORT("Sentinel: the master, which returns before a failover", WithSentinels::new),
+    SENTINEL_ALL("Sentinel: master and replica; the master returns before a failover", WithSentinels::new),
     CLUSTER_NODE("cluster without replicas: a node", InACluster::new),
     CLUSTER_FAILOVER("cluster: a master, until its replica is promoted", InACluster::new),
     CLUSTER_ALL("cluster: all masters and replicas", InACluster::new);
@@ -237,6 +237,9 @@ enum PowerOutage {
             servers = new SentinelServers(program, configLines);
             master = servers.master();
             replica = servers.other(master);
+            if (outage != SENTINEL_FAILOVER) {
+                servers.keepMaster();
+            }
             SentinelServers.until(() -> Two.isWritten(replica.server));
         }
 
@@ -265,9 +268,7 @@ enum PowerOutage {
                 replica.restart();
                 replica.follow(master); // as its own configuration file would say
             }
-            SentinelServers.until(() -> servers.master() != null
-                    && !servers.master().isReplica()
-                    && servers.other(servers.master()).isLinked());
+            SentinelServers.until(() -> servers.master() == master && !master.isReplica() && replica.isLinked());
         }
 
         @Override

@@ -188,6 +188,16 @@ public final class SentinelServers implements AutoCloseable {
         return after;
     }
 
+    /** From now on the Sentinels wait for a master that is gone, for longer than any test. */
+    public void keepMaster() {
+        for (RedisServer sentinel : sentinels) {
+            String command = "SENTINEL SET " + MASTER + " down-after-milliseconds 3600000";
+            assertThat((String) ask(sentinel.address(), socket -> socket.call(command)))
+                    .as(command)
+                    .isEqualTo("+OK");
+        }
+    }
+
     /**
      * From now on nobody may use the Sentinels who is not one of their users; one another they log in as an operator.
      */
