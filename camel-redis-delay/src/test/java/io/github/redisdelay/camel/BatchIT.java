@@ -9,6 +9,7 @@ import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,6 +102,19 @@ class BatchIT extends ConsumerSideIT {
             assertThat(part.getBody()).isEqualTo(i);
             assertThat(part.getHeader(RedisDelayConstants.MESSAGE_ID)).isEqualTo("m" + i);
         }
+        assertEmpty();
+    }
+
+    @Test
+    void should_convert_the_bodies_of_a_batch_to_what_is_asked_for() throws Exception {
+        schedule("m0", "text".getBytes(StandardCharsets.UTF_8));
+        schedule("m1", 7);
+        start(consume(
+                BATCHES + "&batchSize=2&batchTimeout=30m",
+                exchange -> batches.add(messages(exchange).stream()
+                        .map(message -> (Object) message.getBody(String.class))
+                        .toList())));
+        assertThat(nextBatch()).containsExactly("text", "7");
         assertEmpty();
     }
 

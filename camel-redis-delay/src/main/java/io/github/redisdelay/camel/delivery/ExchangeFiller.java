@@ -54,7 +54,7 @@ public final class ExchangeFiller {
     public static void fill(Exchange exchange, List<DeliveryCompletion> batch, MessageMapper mapper) {
         List<Message> messages = new ArrayList<>(batch.size());
         for (DeliveryCompletion received : batch) {
-            Message message = new DefaultMessage(exchange.getContext());
+            Message message = new DefaultMessage(exchange); // without an exchange it converts no body
             fill(message, exchange, received, mapper);
             messages.add(message);
         }
