@@ -6,6 +6,7 @@ import io.github.redisdelay.camel.connection.RefCounted.Reference;
 import io.github.redisdelay.camel.message.MessageMapper;
 import io.github.redisdelay.camel.producer.StoredMessageReader;
 import io.github.redisdelay.queue.DelayQueue;
+import io.github.redisdelay.queue.MessageInfo;
 import io.github.redisdelay.queue.MessageState;
 import io.github.redisdelay.queue.PageStart;
 import io.github.redisdelay.queue.QueueStats;
@@ -73,7 +74,7 @@ record QueueBrowser(
     private CompletableFuture<Page> page(DelayQueue queue, String from, int size) {
         return queue.admin().list(state, PageStart.next(from), size).thenCompose(page -> {
             List<CompletableFuture<Optional<StoredMessage>>> messages =
-                    page.messages().stream().map(info -> queue.get(info.id())).toList();
+                    page.messages().stream().map(info -> get(queue, info)).toList();
             return CompletableFuture.allOf(messages.toArray(CompletableFuture[]::new))
                     .thenApply(all -> new Page(
                             messages.stream()
@@ -82,6 +83,11 @@ record QueueBrowser(
                                     .filter(message -> message.info().state() == state),
                             page.next()));
         });
+    }
+
+    /** In a queue with partitions the group of a message chooses its one. */
+    private static CompletableFuture<Optional<StoredMessage>> get(DelayQueue queue, MessageInfo info) {
+        return (info.group() == null ? queue : queue.group(info.group()).queue()).get(info.id());
     }
 
     private Exchange exchange(StoredMessage stored) {

@@ -16,6 +16,7 @@ import io.github.redisdelay.queue.Settlement;
 import io.github.redisdelay.queue.envelope.Envelope;
 import io.github.redisdelay.test.RedisServer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -174,6 +175,20 @@ class BrowseIT extends ConsumerSideIT {
             assertThat(endpoint("").getExchanges()).isEmpty();
             held.settle(Settlement.ACKNOWLEDGE).result().join();
         }
+    }
+
+    @Test
+    void should_look_at_messages_of_groups_in_all_partitions() {
+        context.start();
+        for (int i = 0; i < 6; i++) {
+            Map<String, Object> headers = new HashMap<>(Map.of(RedisDelayConstants.SCHEDULE_ID, "m" + i));
+            if (i > 0) {
+                headers.put(RedisDelayConstants.GROUP, "g" + i);
+            }
+            send(uri + "?partitions=4&delay=1h", "body " + i, headers);
+        }
+        assertThat(ids(endpoint("?partitions=4").getExchanges()))
+                .containsExactlyInAnyOrder("m0", "m1", "m2", "m3", "m4", "m5");
     }
 
     @Test
