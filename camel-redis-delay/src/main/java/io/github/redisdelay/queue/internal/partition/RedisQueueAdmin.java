@@ -18,13 +18,13 @@ import io.github.redisdelay.queue.QueueStats;
 import io.github.redisdelay.queue.ScheduleRequest;
 import io.github.redisdelay.queue.ServerInfo;
 import io.github.redisdelay.queue.Submission;
-import io.github.redisdelay.queue.exception.ErrorText;
-import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
+import io.github.redisdelay.queue.internal.command.Partition;
 import io.github.redisdelay.queue.internal.command.PartitionAdmin;
 import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.LittleEndian;
 import io.github.redisdelay.queue.internal.format.MessageRows;
 import io.github.redisdelay.queue.internal.format.PageCursor;
+import io.github.redisdelay.queue.internal.redis.UnmetDurability;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -33,7 +33,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -164,7 +163,7 @@ final class RedisQueueAdmin implements QueueAdmin {
                         var drops = IntStream.range(0, oldest.size())
                                 .filter(i -> left + i < now.delayed() - maximum
                                         || now.timeMicros() - oldest.get(i).dueMicros() >= keptMicros)
-                                .mapToObj(i -> drop(oldest.get(i).id()))
+                                .mapToObj(i -> drop(oldest.get(i)))
                                 .toList();
                         var all = Partitions.allOf(drops);
                         return all.handle((answers, error) -> {
@@ -187,15 +186,15 @@ final class RedisQueueAdmin implements QueueAdmin {
         });
     }
 
-    private CompletableFuture<Boolean> drop(String id) {
+    private CompletableFuture<Boolean> drop(MessageInfo letter) {
         try {
-            return partitions.ofDeadLetter(id).deadLetters().cancelDelayed(id).exceptionally(error -> {
-                // Not known to be replicated, but done.
-                if (ErrorText.unwrap(error) instanceof ReplicationTimeoutException done) {
-                    return ((ChangeResult) done.getResult()).previousState() == MessageState.DELAYED;
-                }
-                throw new CompletionException(error);
-            });
+            Partition partition =
+                    letter.group() == null ? partitions.ofDeadLetter(letter.id()) : partitions.ofGroup(letter.group());
+            return partition
+                    .deadLetters()
+                    .cancelDelayed(letter.id())
+                    .exceptionally(error ->
+                            UnmetDurability.<ChangeResult>answer(error).previousState() == MessageState.DELAYED);
         } catch (IllegalArgumentException e) {
             // An id that another client has written, and that this client's calls refuse.
             return CompletableFuture.completedFuture(false);

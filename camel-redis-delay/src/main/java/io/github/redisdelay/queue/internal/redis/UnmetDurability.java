@@ -5,6 +5,7 @@ import io.github.redisdelay.queue.Durability;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.ReplicationTimeoutException;
 import java.time.Duration;
+import java.util.concurrent.CompletionException;
 
 /**
  * The difference between the durability that a change was to have and the one that it has. Redis has executed the change.
@@ -30,6 +31,19 @@ public record UnmetDurability(Durability wanted, int replicas, boolean onDisk, S
                         waited != null && waited.onDisk(),
                         history,
                         refusal);
+    }
+
+    /**
+     * The answer to a change whose durability nobody needs.
+     *
+     * @throws CompletionException of any other error
+     */
+    @SuppressWarnings("unchecked")
+    public static <T> T answer(Throwable error) {
+        if (ErrorText.unwrap(error) instanceof ReplicationTimeoutException done) {
+            return (T) done.getResult();
+        }
+        throw new CompletionException(error);
     }
 
     /**

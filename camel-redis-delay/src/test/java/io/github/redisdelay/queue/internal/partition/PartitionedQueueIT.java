@@ -431,6 +431,23 @@ class PartitionedQueueIT {
     }
 
     @Test
+    void should_drop_the_oldest_dead_letters_of_groups_wherever_they_are() throws Exception {
+        BlockingQueue<Delivery> received = consume(queue, 1);
+        for (int i = 0; i < 10; i++) {
+            get(queue.schedule(ScheduleRequest.of("m" + i, body("x"), LONG_AGO).withGroup("g" + i % 5)));
+            assertThat(get(next(received).settle(new Settlement.DeadLetter(new byte[0]))))
+                    .isEqualTo(SettleResult.DONE);
+        }
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ZERO, 7))).isEqualTo(3);
+        assertThat(get(queue.deadLetters().admin().list(MessageState.DELAYED, PageStart.first(), 256))
+                        .messages())
+                .extracting(letter -> DeadLetterId.messageIdOf(letter.id()))
+                .containsExactly("m3", "m4", "m5", "m6", "m7", "m8", "m9");
+        assertThat(get(queue.admin().trimDeadLetters(Duration.ofNanos(1000), 0)))
+                .isEqualTo(7);
+    }
+
+    @Test
     void should_run_schedules_in_all_partitions_and_find_a_run_that_was_redriven() throws Exception {
         Schedule seconds = Schedule.every(Duration.ofSeconds(1));
         BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
