@@ -222,6 +222,36 @@ class DurabilityIT {
     }
 
     @Test
+    void should_consume_by_limits_of_which_nobody_knows_whether_they_are_replicated() throws Exception {
+        get(queue.schedule(ScheduleRequest.of("a", new byte[] {1}, DueTime.now())));
+        BlockingQueue<String> told = new LinkedBlockingQueue<>();
+        use2(new Durability(1, false, SHORT));
+        servers.disconnect();
+        try {
+            queue.consume(
+                    ConsumerOptions.DEFAULTS.withLimits(new QueueLimits(1, true, null, null, 1)),
+                    Runnable::run,
+                    new DeliveryHandler() {
+                        @Override
+                        public void handle(Delivery delivery) {
+                            delivery.settle(Settlement.ACKNOWLEDGE);
+                            told.add(delivery.id());
+                        }
+
+                        @Override
+                        public void limited(QueueLimits before, Throwable error) {
+                            told.add("limited, " + error);
+                            throw new IllegalStateException("a listener must not stop the consumer");
+                        }
+                    });
+            assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("limited, null");
+            assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("a");
+        } finally {
+            servers.connect();
+        }
+    }
+
+    @Test
     void should_count_dead_letters_that_are_dropped_and_not_known_to_be_replicated() throws Exception {
         BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
         DelayQueueConsumer consumer = queue.consume(ConsumerOptions.DEFAULTS, Runnable::run, received::add);

@@ -12,6 +12,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.api.RScript;
+import org.redisson.client.codec.ByteArrayCodec;
 
 /** Changes of all messages of a group to one time, and which groups operators are shown. */
 class GroupChangeIT extends RealQueueIT {
@@ -79,6 +81,27 @@ class GroupChangeIT extends RealQueueIT {
         List<String> ids = IntStream.range(1000, 1600).mapToObj(i -> "m" + i).toList();
         ids.forEach(id -> schedule(id, "g", time));
         assertOneTime(queue.group("g"), time, ids);
+    }
+
+    @Test
+    void should_not_be_kept_from_the_others_by_an_id_that_no_call_can_name() {
+        scheduleGroup(2, "g", IN_AN_HOUR);
+        redis.client()
+                .getScript(ByteArrayCodec.INSTANCE)
+                .eval(
+                        RScript.Mode.READ_WRITE,
+                        "redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<dd', -1, 1) .. '\\1gx') "
+                                + "redis.call('ZADD', KEYS[3], 0, 'g\\0' .. '1' .. struct.pack('>d', 1) .. ARGV[1]) "
+                                + "return redis.call('ZADD', KEYS[2], 1, ARGV[1])",
+                        RScript.ReturnType.VALUE,
+                        List.of(keys().key("messages"), keys().key("delayed"), keys().key("groups")),
+                        new byte[] {1});
+        MessageGroup group = queue.group("g");
+        assertThat(listed(group)).hasSize(3);
+        assertThat(get(group.rescheduleAll(tomorrow()))).isEqualTo(2);
+        assertThat(get(group.promoteAll(false))).isEqualTo(2);
+        assertThat(get(group.cancelAll(false, true))).isEqualTo(2);
+        assertThat(listed(group)).extracting(MessageInfo::id).containsExactly("\1");
     }
 
     @Test

@@ -11,12 +11,16 @@ public final class ManualExecutor implements Executor {
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private boolean atOnce = true;
     private boolean rejecting;
+    private Error error;
     private int rejected;
 
     @Override
     public void execute(Runnable task) {
         if (rejecting) {
             rejected++;
+            if (error != null) {
+                throw error;
+            }
             throw new RejectedExecutionException("no thread");
         }
         if (atOnce) {
@@ -32,6 +36,12 @@ public final class ManualExecutor implements Executor {
 
     public void reject(boolean reject) {
         rejecting = reject;
+    }
+
+    /** From now on it refuses what it is given by an error, as a pool that gets no thread from the system. */
+    public void fail(Error with) {
+        rejecting = true;
+        error = with;
     }
 
     public int rejected() {

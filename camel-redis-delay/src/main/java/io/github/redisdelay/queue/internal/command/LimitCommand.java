@@ -6,7 +6,10 @@ import io.github.redisdelay.queue.internal.format.ChangeAction;
 import io.github.redisdelay.queue.internal.format.Digits;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
+import io.github.redisdelay.queue.internal.redis.UnmetDurability;
 import io.github.redisdelay.queue.internal.request.Request;
+import io.github.redisdelay.queue.internal.request.RequestRouter;
+import java.util.concurrent.CompletableFuture;
 
 /** A call of {@code change.lua} that sets a limit of a queue. Its result is the one before. */
 final class LimitCommand extends Request<LimitCommand.Before> {
@@ -22,8 +25,13 @@ final class LimitCommand extends Request<LimitCommand.Before> {
         }
     }
 
-    LimitCommand(QueueAddress queue, ChangeAction action, long number) {
+    private LimitCommand(QueueAddress queue, ChangeAction action, long number) {
         super(queue, LuaScript.CHANGE, "", 20, NO_ID, action.word(), Digits.of(number));
+    }
+
+    /** Sets it. Nobody needs to know whether replicas have it: a consumer sets it anew. */
+    static CompletableFuture<Before> send(RequestRouter router, QueueAddress queue, ChangeAction action, long number) {
+        return router.submit(new LimitCommand(queue, action, number)).result().exceptionally(UnmetDurability::answer);
     }
 
     /** A rate as a number; 0 for none. */

@@ -133,7 +133,7 @@ public final class PartitionAdmin {
     }
 
     private CompletableFuture<LimitCommand.Before> limit(ChangeAction action, long number) {
-        return router.submit(new LimitCommand(address, action, number)).result();
+        return LimitCommand.send(router, address, action, number);
     }
 
     public CompletableFuture<Long> redriveAll(Predicate<MessageInfo> which, long limit) {

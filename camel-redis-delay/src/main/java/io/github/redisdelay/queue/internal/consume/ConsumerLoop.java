@@ -244,7 +244,7 @@ public final class ConsumerLoop implements DelayQueueConsumer, ClaimedDelivery.O
                     .ask(() -> partition.claims.claim(claim.request(), answer))
                     // It could not pass the gate.
                     .handle((reply, error) -> error != null && answer.completeExceptionally(error));
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             refused(claim, e);
         }
     }

@@ -109,7 +109,7 @@ final class DeliveryHandOver {
             executor.execute(() -> work(batch));
             rejections = 0;
             return true;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) { // also an Error: there is no memory for another thread
             LOG.debug("{} could not be begun", batch, e);
             rejected();
             return false;

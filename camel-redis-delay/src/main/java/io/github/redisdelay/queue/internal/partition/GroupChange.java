@@ -15,6 +15,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A change of all messages of a group, page by page, each page when the one before is done. A change moves messages in the list of
@@ -23,6 +25,8 @@ import java.util.stream.Stream;
  * message is changed once, as it may fail and wait for its retry meanwhile.
  */
 final class GroupChange {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GroupChange.class);
 
     /** How many are read again at the beginning. Where messages have an order, one has a place, and few are leased or failed. */
     private static final int BEGINNING = 8;
@@ -92,7 +96,13 @@ final class GroupChange {
         List<CompletableFuture<ChangeResult>> changes = ids.stream()
                 .map(id -> {
                     long micros = due == null ? 0 : Math.min(baseMicros + sent++, DueTime.MAX_MICROS);
-                    return partition.change(id, action, micros).result();
+                    try {
+                        return partition.change(id, action, micros).result();
+                    } catch (IllegalArgumentException e) {
+                        // No call can name this id, which another client has made. The others are changed all the same.
+                        LOG.warn("queue '{}': a message is left as it is: {}", partition.name(), e.getMessage());
+                        return CompletableFuture.completedFuture(new ChangeResult(id, MessageState.NONE, 0));
+                    }
                 })
                 .toList();
         return CompletableFuture.allOf(changes.toArray(new CompletableFuture<?>[0]))

@@ -6,8 +6,11 @@ import io.github.redisdelay.queue.QueueLimits;
 import io.github.redisdelay.queue.exception.ErrorText;
 import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.request.CallGate;
+import io.github.redisdelay.queue.internal.request.CompletingThread;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The gate of a consumer that sets the limits of its queue. If one of them bounds deliveries, no claim passes before Redis has
@@ -15,6 +18,8 @@ import java.util.concurrent.CompletionException;
  * after its back-off, which sets the limits anew.
  */
 final class LimitGate implements CallGate {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LimitGate.class);
 
     private final Partitions partitions;
     private final QueueLimits limits;
@@ -50,7 +55,9 @@ final class LimitGate implements CallGate {
 
     private synchronized CompletableFuture<Void> set() {
         if (latest == null || latest.isCompletedExceptionally()) {
-            latest = new RedisQueueAdmin(partitions).limit(limits).handle(this::taken);
+            // The timer of a heartbeat may come here.
+            CompletingThread.run(
+                    () -> latest = new RedisQueueAdmin(partitions).limit(limits).handle(this::taken));
         }
         return latest;
     }
@@ -60,11 +67,19 @@ final class LimitGate implements CallGate {
         Throwable error = failure == null ? null : ErrorText.unwrap(failure);
         if (error == null || !toldFailure) {
             toldFailure = error != null;
-            handler.limited(before, error);
+            tell(before, error);
         }
         if (error != null && (bound || error instanceof RequestTimeoutException)) {
             throw new CompletionException(error);
         }
         return null;
+    }
+
+    private void tell(QueueLimits before, Throwable error) {
+        try {
+            handler.limited(before, error);
+        } catch (Throwable e) {
+            LOG.warn("queue '{}': a callback failed", partitions.first().name(), e);
+        }
     }
 }

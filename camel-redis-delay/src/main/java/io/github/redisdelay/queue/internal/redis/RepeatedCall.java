@@ -66,7 +66,7 @@ public abstract class RepeatedCall<T> {
         CompletableFuture<T> sent;
         try {
             sent = send(attempt);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             sent = CompletableFuture.failedFuture(e);
         }
         sent.whenComplete((answer, failure) -> {

@@ -4,6 +4,7 @@ package io.github.redisdelay.queue.internal.request;
 import io.github.redisdelay.queue.Timers;
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.internal.redis.Backoff;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueAddress;
@@ -114,11 +115,14 @@ public final class UnbatchedCalls {
 
             @Override
             protected void ended(Object answer, Throwable error) {
-                if (error == null) {
-                    outcome.complete(answer);
-                } else {
-                    outcome.completeExceptionally(error);
-                }
+                // What depends on it may change many messages, and must not wait for space on a thread of Redisson.
+                CompletingThread.run(() -> {
+                    if (error == null) {
+                        outcome.complete(answer);
+                    } else {
+                        outcome.completeExceptionally(error);
+                    }
+                });
             }
         };
         failOnClose(outcome);
@@ -145,10 +149,13 @@ public final class UnbatchedCalls {
         if (explained != cause) {
             return (DelayQueueException) explained;
         }
-        String what = error instanceof TimeoutException
-                ? redis.server() + " did not answer within " + requestTimeout
-                        + (lastError == null ? "" : " (" + ErrorText.of(lastError) + ")")
-                : ErrorText.of(error);
-        return new DelayQueueException(queue.label() + ": " + what, cause);
+        if (error instanceof TimeoutException) {
+            String why = lastError == null ? "" : " (" + ErrorText.of(lastError) + ")";
+            return new RequestTimeoutException(
+                    queue.label() + ": " + redis.server() + " did not answer within " + requestTimeout + why,
+                    true,
+                    cause);
+        }
+        return new DelayQueueException(queue.label() + ": " + ErrorText.of(error), cause);
     }
 }

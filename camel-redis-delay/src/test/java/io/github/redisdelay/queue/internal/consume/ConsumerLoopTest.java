@@ -925,6 +925,20 @@ class ConsumerLoopTest {
         }
 
         @Test
+        void should_release_all_of_a_claim_for_which_the_executor_has_no_thread() {
+            executor.fail(new OutOfMemoryError("unable to create native thread"));
+            ConsumerLoop loop = running(2, 100);
+            claims.answer(reply(s(20), null, message("a"), message("b")));
+            loop.wakeUp(0, 0);
+            assertThat(queue.ids(Settlement.Release.class)).containsExactly("a", "b");
+            assertThat(loop.underWay()).isZero();
+            executor.reject(false);
+            untilNextClaim();
+            claims.answer(reply(ZERO, null, message("a")));
+            assertThat(handler.ids()).containsExactly("a");
+        }
+
+        @Test
         void should_go_on_when_the_figures_cannot_be_read() {
             running(1, 100);
             claims.answer(reply(ZERO, null, message("a")));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.exception.DelayQueueException;
 import io.github.redisdelay.queue.exception.ErrorText;
+import io.github.redisdelay.queue.exception.RequestTimeoutException;
 import io.github.redisdelay.queue.fake.FakeCaller;
 import io.github.redisdelay.queue.fake.FakeTimers;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
@@ -89,7 +90,7 @@ class UnbatchedCallsTest {
                 .thenApply(Throwable.class::cast)
                 .get(20, TimeUnit.SECONDS);
         assertThat(error)
-                .isInstanceOf(DelayQueueException.class)
+                .isInstanceOf(RequestTimeoutException.class)
                 .hasMessage("queue 'orders': Redis did not answer within PT0.5S"
                         + " (TRYAGAIN Multiple keys request during rehashing of slot)");
         assertThat(redis.count()).as("nobody waits any more").isOne();
