@@ -100,13 +100,19 @@ record QueueBrowser(
     }
 
     /**
-     * The number of messages, without reading one.
+     * The number of messages, of parked ones that of those which are due, without reading one.
      *
      * @throws org.apache.camel.RuntimeCamelException if Redis cannot be asked
      */
     int size() {
         QueueStats stats = calls.ask(
                 FAILED, queue -> (dead ? queue.deadLetters() : queue).admin().stats());
-        return (int) Math.min(Integer.MAX_VALUE, state == MessageState.LEASED ? stats.leased() : stats.delayed());
+        long count =
+                switch (state) {
+                    case LEASED -> stats.leased();
+                    case PARKED -> stats.parked();
+                    default -> stats.delayed();
+                };
+        return (int) Math.min(Integer.MAX_VALUE, count);
     }
 }

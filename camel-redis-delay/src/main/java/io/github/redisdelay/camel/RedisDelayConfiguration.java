@@ -471,7 +471,7 @@ public class RedisDelayConfiguration implements Cloneable {
     /**
      * True if a producer's change must be on the disk (fsync) before the exchange continues, on the master and on as
      * many replicas as waitForReplicas says. Needs the append-only file, and Redis 7.2 or newer, or Valkey with
-     * appendfsync always. On a server without it the route does not start, or the exchange fails and changes nothing.
+     * appendfsync always. Without it the route does not start, or the exchange fails, perhaps with its change stored.
      */
     public void setWaitForDisk(boolean waitForDisk) {
         this.waitForDisk = waitForDisk;

@@ -326,7 +326,7 @@ public class RedisDelayConsumer extends DefaultConsumer implements Suspendable, 
                 : open.client().get().address();
     }
 
-    @ManagedAttribute(description = "Messages received since the route was started for the first time")
+    @ManagedAttribute(description = "Messages received since the route was started")
     public long getReceived() {
         return received.sum();
     }

@@ -133,6 +133,9 @@ public final class Schedule {
                     "has " + fields.length + " fields: give minute, hour, day of the month, month and day of the week,"
                             + " or these with the second first");
         }
+        if (Stream.of(fields).anyMatch(field -> field.startsWith("/"))) {
+            throw unusable(expression, "has a field that begins with /: write */15 for each 15th");
+        }
         String days = fields[fields.length - 3];
         String week = fields[fields.length - 1];
         if (!days.equals("*") && !week.equals("*") && (seconds || days.startsWith("*") || week.startsWith("*"))) {

@@ -189,6 +189,15 @@ class BrowseIT extends ConsumerSideIT {
         }
         assertThat(ids(endpoint("?partitions=4").getExchanges()))
                 .containsExactlyInAnyOrder("m0", "m1", "m2", "m3", "m4", "m5");
+        for (String id : List.of("first", "second", "third")) {
+            send(
+                    uri + "?partitions=4",
+                    id,
+                    Map.of(RedisDelayConstants.SCHEDULE_ID, id, RedisDelayConstants.GROUP, "g"));
+        }
+        BrowsableEndpoint parked = endpoint("?partitions=4&state=parked");
+        assertThat(ids(parked.getExchanges())).containsExactly("second", "third");
+        assertThat(parked.getBrowseStatus(0).size()).isEqualTo(2);
     }
 
     @Test

@@ -98,6 +98,14 @@ class RecurringIT extends RealQueueIT {
         assertThat((info().dueMicros() - next.firstDueMicros()) % QUARTER).isZero();
     }
 
+    @Test
+    void should_not_begin_a_cron_rule_before_its_due_time() {
+        long from = get(queue.admin().stats()).timeMicros() + DueTime.toMicros(Duration.ofSeconds(50));
+        ScheduleRequest request = ScheduleRequest.of("s", bytes("x"), DueTime.after(Duration.ofSeconds(50)));
+        ScheduleResult declared = get(queue.schedule(request.recurring(Schedule.cron("* * * * * *", BERLIN), 0)));
+        assertThat(declared.dueMicros() - from).isBetween(-5_000_000L, DueTime.toMicros(Duration.ofSeconds(20)));
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {-5_000, 0, 5_000})
     void should_be_due_strictly_later_whatever_the_clock_of_the_client_says(long ahead) {

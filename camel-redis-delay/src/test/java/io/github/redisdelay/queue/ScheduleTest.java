@@ -249,6 +249,8 @@ class ScheduleTest {
                 "0 0 */2 * */2  | restricts the day of the month and the day of the week",
                 "0 9 29W * *    | has the day of the month 29W: L, L-3, LW and 15W stand alone, and W goes with 1 to 27",
                 "0 8 31W * *    | has the day of the month 31W",
+                "/15 2 * * *    | has a field that begins with /",
+                "0 0 /10 * MON  | has a field that begins with /",
                 "0 0 28W * *    | has the day of the month 28W",
                 "0 0 L,15 * *   | has the day of the month L,15",
                 "0 0 15,L * *   | has the day of the month 15,L",

@@ -17,7 +17,7 @@ final class SignUpReminder extends RouteBuilder {
                 .setHeader("CamelRedisDelayScheduleId", body())
                 .to("redis-delay:sign-ups?operation=cancel");
 
-        from("redis-delay:sign-ups?onExpiry=drop").to("bean:mail?method=remindToConfirm");
+        from("redis-delay:sign-ups?onExpiry=drop&maximumRedeliveries=-1").to("bean:mail?method=remindToConfirm");
         // end::routes[]
     }
 }

@@ -199,7 +199,7 @@ public final class ManagedQueue {
     @ManagedOperation(
             description =
                     "Moves the dead letter with this id, or the newest one of the message with this id, back into its queue, due"
-                            + " now")
+                            + " now" + ONLY)
     public String redrive(String id) {
         return switch (askWhole("dead letter '" + id + "' could not be redriven", whole -> whole.admin()
                 .deadLettersOf(id)

@@ -32,7 +32,8 @@ public final class RedissonImports implements ImportModule {
                 options -> imports.run(
                         settings.source(),
                         settings.payloads(settings.converter()),
-                        options.withExecutor(site.executor())),
+                        options.withMaximumQueueLength(site.maximumQueueLength())
+                                .withExecutor(site.executor())),
                 site.timers(),
                 new ImportMeters(site, settings));
     }

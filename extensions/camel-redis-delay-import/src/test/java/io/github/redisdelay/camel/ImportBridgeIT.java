@@ -115,6 +115,20 @@ class ImportBridgeIT extends CamelRedisIT {
     }
 
     @Test
+    void should_bring_no_more_than_the_queue_may_hold() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            old.offer("later " + i, 1, TimeUnit.HOURS);
+        }
+        context.getComponent("redis-delay", RedisDelayComponent.class)
+                .getConfiguration()
+                .setMaximumQueueLength(4);
+        start("&import.ahead=1d", "a");
+        await().until(() -> consumer("a").getImported() == 4);
+        assertThat(stats().delayed()).isEqualTo(4);
+        assertThat(old.size()).isEqualTo(6);
+    }
+
+    @Test
     void should_take_what_is_due_and_more_only_if_it_is_told_to() throws Exception {
         old.offer("later", 1, TimeUnit.HOURS);
         old.offer("now", 0, TimeUnit.MILLISECONDS);

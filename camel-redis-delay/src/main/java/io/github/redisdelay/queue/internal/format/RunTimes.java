@@ -32,7 +32,7 @@ public record RunTimes(String rule, List<Long> times) {
         if (schedule.isGrid() && at == nowMicros) {
             at = schedule.next(at, at);
         }
-        boolean begins = schedule.isGrid() || at > nowMicros + SLACK;
+        boolean begins = schedule.isGrid() || at > nowMicros;
         List<Long> times =
                 times(schedule, at, Math.max(nowMicros - SLACK, begins ? at - 1 : 0), Math.max(at, nowMicros) + SLACK);
         if (schedule.isGrid()) {

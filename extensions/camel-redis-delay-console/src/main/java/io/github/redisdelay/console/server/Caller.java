@@ -35,15 +35,16 @@ record Caller(String peer, int port, boolean secure, String principal, boolean f
      */
     static Caller of(Message message) {
         Object peer = message.getHeader(VERTX_PEER);
+        Object request = call(message, "getRequest");
         if (peer != null) {
             return new Caller(
                     peer instanceof CharSequence ? null : text(call(peer, "hostAddress")),
                     call(message.getHeader(VERTX_LOCAL), "port") instanceof Integer port ? port : 0,
                     message.getHeader(Exchange.HTTP_URL, "", String.class).startsWith("https:"),
                     text(call(message.getHeader(VERTX_USER), "subject")),
-                    false);
+                    isOfProxy(String.valueOf(call(request, "version"))));
         }
-        Object request = call(message, "getRequest"); // camel-jetty, camel-servlet, and platform-http on Spring Boot
+        // camel-jetty, camel-servlet, and platform-http on Spring Boot
         return request != null && isA(SERVLET_REQUEST, request.getClass())
                 ? ServletCaller.of((HttpServletRequest) request)
                 : new Caller(null, 0, false, null, false);
@@ -53,7 +54,7 @@ record Caller(String peer, int port, boolean secure, String principal, boolean f
      * Returns whether no browser speaks so: nginx does by default, which tells in no header that it hands a request on.
      */
     static boolean isOfProxy(String protocol) {
-        return "HTTP/1.0".equals(protocol);
+        return "HTTP/1.0".equals(protocol) || "HTTP_1_0".equals(protocol);
     }
 
     private static boolean isA(String name, Class<?> type) {
