@@ -17,6 +17,8 @@ import org.apache.camel.model.RouteDefinition;
 import org.apache.camel.processor.aggregate.GroupedBodyAggregationStrategy;
 import org.apache.camel.support.RoutePolicySupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which routes acknowledge a message, and which return it: each row of the table in docs/consuming.md is a test. */
 class RouteShapesIT extends CamelRedisIT {
@@ -237,17 +239,114 @@ class RouteShapesIT extends CamelRedisIT {
         assertReturned();
     }
 
+    /** Camel has handed the completion to a copy that the queue then refused. */
+    @ParameterizedTest
+    @ValueSource(strings = {"deadLetterChannel", "handled", "continued", "doTry"})
+    void a_full_seda_returns_although_its_failure_is_handled(String how) throws Exception {
+        run((routes, from) -> {
+            switch (how) {
+                case "deadLetterChannel" ->
+                    from.errorHandler(routes.deadLetterChannel("log:dead?level=DEBUG"))
+                            .to(FULL);
+                case "handled" ->
+                    from.onException(IllegalStateException.class)
+                            .handled(true)
+                            .end()
+                            .to(FULL);
+                case "continued" ->
+                    from.onException(IllegalStateException.class)
+                            .continued(true)
+                            .end()
+                            .to(FULL);
+                default ->
+                    from.doTry()
+                            .to(FULL)
+                            .doCatch(IllegalStateException.class)
+                            .log("caught")
+                            .end();
+            }
+        });
+        assertReturned();
+        assertPlacesAreFree();
+    }
+
     @Test
-    void a_full_seda_that_discards_holds_until_the_lease_is_extended_no_more() throws Exception {
-        context.getShutdownStrategy().setTimeout(1); // nothing ever finishes what was discarded
-        more = "&concurrentConsumers=2&visibilityTimeout=2s&maximumVisibilityExtension=3s";
+    void a_full_seda_returns_although_a_redelivery_of_the_step_succeeds() throws Exception {
+        run((routes, from) -> {
+            from.errorHandler(routes.defaultErrorHandler()
+                            .maximumRedeliveries(3)
+                            .redeliveryDelay(0)
+                            .onRedelivery(
+                                    exchange -> context.createConsumerTemplate().receive(FULL, 10_000)))
+                    .to(FULL);
+        });
+        assertReturned();
+        assertPlacesAreFree();
+    }
+
+    @Test
+    void a_full_seda_behind_another_returns() throws Exception {
+        run((routes, from) -> {
+            from.to("seda:later");
+            routes.from("seda:later").to(FULL);
+        });
+        assertReturned();
+        assertPlacesAreFree();
+    }
+
+    @Test
+    void a_handled_failure_after_seda_leaves_the_message_to_the_work_there() throws Exception {
+        run((routes, from) -> {
+            from.to("seda:later")
+                    .doTry()
+                    .process(exchange -> {
+                        failed.incrementAndGet();
+                        throw new IllegalStateException("broken");
+                    })
+                    .doCatch(IllegalStateException.class);
+            routes.from("seda:later").to("direct:block");
+        });
+        await().untilAsserted(() -> assertThat(failed).hasValue(1));
+        await().until(() -> context.getInflightRepository().size("shape") == 0);
+        assertHeldUntilTheWorkIsDone();
+    }
+
+    /** Nothing ever completes what was discarded, until its copy is found to be garbage. */
+    @Test
+    void a_full_seda_that_discards_returns() throws Exception {
         run((routes, from) -> from.to(FULL + "&discardWhenFull=true"));
+        assertReturnedAsGarbage();
+        assertPlacesAreFree();
+    }
+
+    @Test
+    void seda_returns_what_ends_with_an_error_in_its_route() throws Exception {
+        run((routes, from) -> {
+            from.to("seda:later");
+            routes.from("seda:later").process(exchange -> {
+                // It ends the thread, and tests beside this one would see it.
+                Thread.currentThread().setUncaughtExceptionHandler((thread, error) -> {});
+                throw new AssertionError("broken");
+            });
+        });
+        assertReturnedAsGarbage();
+        assertPlacesAreFree();
+    }
+
+    private void assertReturnedAsGarbage() {
         await().until(() -> routed.get() == 1);
-        assertThat(stats().leased()).isOne();
-        await().atMost(Duration.ofSeconds(30)).until(() -> routed.get() == 2);
+        await().untilAsserted(() -> {
+            System.gc();
+            assertThat(stats().leased()).as("leased").isZero();
+        });
+        assertReturned();
+    }
+
+    private void assertPlacesAreFree() {
         RedisDelayConsumer consumer =
                 (RedisDelayConsumer) context.getRoute("shape").getConsumer();
-        assertThat(consumer.getProcessing()).as("places that are lost").isEqualTo(2);
+        await().untilAsserted(() ->
+                assertThat(consumer.getProcessing()).as("places that are lost").isZero());
     }
 
     @Test
@@ -357,15 +456,13 @@ class RouteShapesIT extends CamelRedisIT {
     }
 
     @Test
-    void resequence_holds_what_it_ignores_and_does_not_acknowledge_it() throws Exception {
+    void resequence_returns_what_it_ignores() throws Exception {
         run((routes, from) -> from.resequence(routes.header("number")).stream()
                 .timeout(50)
                 .ignoreInvalidExchanges()
                 .to("direct:block"));
-        await().until(() -> stats().leased() == 1);
-        await().during(Duration.ofMillis(300)).atMost(Duration.ofSeconds(5)).until(() -> stats().leased() == 1);
+        assertReturnedAsGarbage();
         assertThat(begun.getCount()).as("it goes nowhere").isOne();
-        context.getShutdownStrategy().setTimeout(1);
     }
 
     @Test

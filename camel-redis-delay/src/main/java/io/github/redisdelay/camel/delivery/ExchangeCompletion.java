@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.redisdelay.camel.delivery;
 
+import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.apache.camel.Exchange;
+import org.apache.camel.ExchangePropertyKey;
 import org.apache.camel.spi.Synchronization;
 import org.apache.camel.support.SynchronizationAdapter;
 
@@ -14,19 +17,43 @@ import org.apache.camel.support.SynchronizationAdapter;
  * <p>It holds the deliveries itself. It never finds them by the exchange's id or by a header: the id changes at a handover, a
  * pooled exchange is used again, and a route can overwrite a header.
  */
-public final class ExchangeCompletion implements Synchronization {
+public final class ExchangeCompletion extends SynchronizationAdapter {
+
+    private static final Cleaner CLEANER = Cleaner.create();
 
     private final List<DeliveryCompletion> deliveries;
 
     /** True once the exchange has completed. Only the first time counts. */
-    private final AtomicBoolean done = new AtomicBoolean();
+    private final AtomicBoolean done;
 
     public ExchangeCompletion(DeliveryCompletion delivery) {
         this(List.of(delivery));
     }
 
     public ExchangeCompletion(List<DeliveryCompletion> deliveries) {
-        this.deliveries = List.copyOf(deliveries);
+        this(List.copyOf(deliveries), new AtomicBoolean());
+    }
+
+    private ExchangeCompletion(List<DeliveryCompletion> deliveries, AtomicBoolean done) {
+        this.deliveries = deliveries;
+        this.done = done;
+    }
+
+    /**
+     * The exchange that takes it over can hand it over in turn, or get lost: the queue of a {@code seda:} discards it, for
+     * example. Then the garbage collector finds this object, which the exchange held, and the messages come again.
+     */
+    @Override
+    public void beforeHandover(Exchange target) {
+        target.getExchangeExtension().addOnCompletion(watch());
+        ExchangeCompletion last = new ExchangeCompletion(deliveries, done);
+        CLEANER.register(this, last::lost);
+    }
+
+    private void lost() {
+        if (done.compareAndSet(false, true)) {
+            finish(RouteOutcome.unreadable(new IllegalStateException("The route has lost the exchange")), null);
+        }
     }
 
     @Override
@@ -73,12 +100,14 @@ public final class ExchangeCompletion implements Synchronization {
     }
 
     /**
-     * Stays with the exchange that the messages came in when its completion is handed over, as to {@code seda:}. Camel hands
-     * it over before the copy is accepted: without this a full queue would hold the messages for as long as their leases are
-     * extended, and a failure after the handover would be acknowledged. What this exchange asks for without failing is
-     * left to the copy, which has the same headers and properties.
+     * Stays with an exchange when its completion is handed over, as to {@code seda:}. Camel hands it over before the copy is
+     * accepted: without this a full queue would hold the messages for as long as their leases are extended, and a failure
+     * after the handover would be acknowledged. What this exchange asks for without failing is left to the copy, which has
+     * the same headers and properties.
+     *
+     * <p>It never acknowledges. Nothing says for sure that the copy was refused, and is not at work in another thread.
      */
-    Synchronization watch() {
+    public Synchronization watch() {
         return new SynchronizationAdapter() {
             @Override
             public boolean allowHandover() {
@@ -87,8 +116,13 @@ public final class ExchangeCompletion implements Synchronization {
 
             @Override
             public void onComplete(Exchange exchange) {
-                if (exchange.isRollbackOnly() || exchange.isRollbackOnlyLast()) {
-                    ExchangeCompletion.this.onFailure(exchange);
+                boolean stays = exchange.getExchangeExtension().containsOnCompletion(ExchangeCompletion.this);
+                Throwable refusal = stays ? null : refusal(exchange);
+                if (refusal != null) {
+                    exchange.setProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, refusal); // is what the log names
+                }
+                if (refusal != null || exchange.isRollbackOnly() || exchange.isRollbackOnlyLast()) {
+                    onFailure(exchange);
                 }
             }
 
@@ -97,6 +131,22 @@ public final class ExchangeCompletion implements Synchronization {
                 ExchangeCompletion.this.onFailure(exchange);
             }
         };
+    }
+
+    /**
+     * The exception of a queue that refused a copy of the exchange; null if none did. The route has handled it or tried again,
+     * and a later copy has no completion.
+     */
+    private static Throwable refusal(Exchange exchange) {
+        Throwable caught = exchange.getProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, Throwable.class);
+        if (caught == null) {
+            caught = exchange.getProperty(ExchangePropertyKey.EXCEPTION_HANDLED, Throwable.class);
+        }
+        // Camel does not note the step that has thrown it.
+        boolean refused = caught != null
+                && Stream.of(caught.getStackTrace())
+                        .anyMatch(at -> at.toString().contains(".SedaProducer.addToQueue("));
+        return refused ? caught : null;
     }
 
     @Override
