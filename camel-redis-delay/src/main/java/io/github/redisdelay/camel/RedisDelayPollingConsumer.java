@@ -143,6 +143,7 @@ public class RedisDelayPollingConsumer extends PollingConsumerSupport implements
             DeliveriesOfExchange holds =
                     ExchangeFiller.fill(exchange, message, getEndpoint().mapper());
             exchange.getExchangeExtension().addOnCompletion(completion);
+            exchange.getExchangeExtension().addOnCompletion(completion.watch());
             if (current != null) {
                 // Camel merges body and headers and hands over the completion, and the properties only if the
                 // aggregation strategy wants them.

@@ -294,6 +294,43 @@ class RouteShapesIT extends CamelRedisIT {
         assertPlacesAreFree();
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_full_seda_returns_a_polled_message(boolean handled) throws Exception {
+        context.start();
+        template.sendBody(FULL, "x");
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                onException(IllegalStateException.class).handled(handled);
+                from("direct:poll")
+                        .pollEnrich(RouteShapesIT.this.from(), 10_000)
+                        .to(FULL);
+            }
+        });
+        send(uri, "x", Map.of());
+        template.send("direct:poll", exchange -> {});
+        assertReturned();
+    }
+
+    @Test
+    void a_failure_after_seda_returns_a_polled_message() throws Exception {
+        start(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("direct:poll")
+                        .pollEnrich(RouteShapesIT.this.from(), 10_000)
+                        .to("seda:later")
+                        .throwException(new IllegalStateException("broken"));
+                from("seda:later").process(exchange -> go.await(20, TimeUnit.SECONDS));
+            }
+        });
+        send(uri, "x", Map.of());
+        template.send("direct:poll", exchange -> {});
+        go.countDown();
+        assertReturned();
+    }
+
     @Test
     void a_handled_failure_after_seda_leaves_the_message_to_the_work_there() throws Exception {
         run((routes, from) -> {
