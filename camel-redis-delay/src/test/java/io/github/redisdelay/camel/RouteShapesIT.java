@@ -430,6 +430,17 @@ class RouteShapesIT extends CamelRedisIT {
     }
 
     @Test
+    void split_does_not_wait_for_a_part_in_seda() throws Exception {
+        run((routes, from) -> {
+            from.split(routes.constant(List.of("a", "b"))).to("seda:later").end();
+            routes.from("seda:later").to("direct:block");
+        });
+        assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+        assertAcknowledged();
+        go.countDown();
+    }
+
+    @Test
     void split_returns_if_one_part_failed() throws Exception {
         run((routes, from) -> from.split(routes.constant(List.of("a", "b")))
                 .filter(routes.body().isEqualTo("a"))
