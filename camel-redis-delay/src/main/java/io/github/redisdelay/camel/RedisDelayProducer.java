@@ -17,6 +17,7 @@ import io.github.redisdelay.camel.producer.ScheduleOperation;
 import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -24,6 +25,7 @@ import org.apache.camel.AsyncCallback;
 import org.apache.camel.Exchange;
 import org.apache.camel.RuntimeCamelException;
 import org.apache.camel.support.DefaultAsyncProducer;
+import org.apache.camel.util.ObjectHelper;
 import org.apache.camel.util.URISupport;
 
 /**
@@ -49,8 +51,17 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
      * A step that failed before the outcome of its request was known. It is kept in an exchange property, so that a
      * redelivery of the step goes on with the request instead of sending a new message. Copies of the exchange have the
      * property as well and are told apart by the exchange's id.
+     *
+     * @param node the step's place in its route; null if no route has it
+     * @param error the error with which the step failed, and which Camel notes before it redelivers it
      */
-    private record ResumableStep(String exchangeId, String endpointUri, int redeliveries, PendingRequest request) {
+    private record ResumableStep(
+            String exchangeId,
+            String endpointUri,
+            String node,
+            int redeliveries,
+            Exception error,
+            PendingRequest request) {
 
         @Override
         public String toString() {
@@ -158,17 +169,32 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
     }
 
     /**
-     * The request that this redelivery of the step goes on with, or null. Another step that sends to the same endpoint
-     * is no redelivery, and makes a new request.
+     * The request that this redelivery of the step goes on with, or null. A step that sends to the same endpoint after
+     * the error was caught is no redelivery, and makes a new request.
      */
     private PendingRequest resumable(Exchange exchange) {
         if (!(exchange.removeProperty(OwnHeaders.PENDING_REQUEST) instanceof ResumableStep step)) {
             return null;
         }
-        // The header CamelRedelivered stays set after an earlier step was redelivered, so it is not enough.
         boolean same = step.exchangeId.equals(exchange.getExchangeId())
-                && step.endpointUri.equals(getEndpoint().getEndpointUri());
-        return same && redeliveries(exchange) > step.redeliveries ? step.request : null;
+                && step.endpointUri.equals(getEndpoint().getEndpointUri())
+                && Objects.equals(step.node, exchange.getExchangeExtension().getHistoryNodeId());
+        // The counter stays raised after another step was redelivered, whose error then is the one that was caught
+        // last.
+        return same && redeliveries(exchange) > step.redeliveries && isCaught(step.error, exchange)
+                ? step.request
+                : null;
+    }
+
+    /** True if this error, also wrapped by an inner route, is the one that was caught last. */
+    private static boolean isCaught(Exception error, Exchange exchange) {
+        for (Throwable caught : ObjectHelper.createExceptionIterable(
+                exchange.getProperty(Exchange.EXCEPTION_CAUGHT, Throwable.class))) {
+            if (caught == error) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static int redeliveries(Exchange exchange) {
@@ -196,7 +222,9 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
                         new ResumableStep(
                                 exchange.getExchangeId(),
                                 getEndpoint().getEndpointUri(),
+                                exchange.getExchangeExtension().getHistoryNodeId(),
                                 redeliveries(exchange),
+                                exchange.getException(),
                                 request));
             }
         }

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.camel.Exchange;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.support.DefaultMessage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -261,5 +262,126 @@ class LostAnswerRedeliveryIT {
 
         assertThat(sent.getException()).isNull();
         assertThat(waiting()).as("warm, x and compensation").isEqualTo(3);
+    }
+
+    /** In each case, another step is redelivered after a step to the same endpoint has failed, and before the next one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"catch", "continue", "finally"})
+    void should_send_the_message_of_a_step_also_if_another_one_was_redelivered_before_it(String shape)
+            throws Exception {
+        AtomicInteger tries = new AtomicInteger();
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(defaultErrorHandler().maximumRedeliveries(20).redeliveryDelay(10));
+                from("direct:catch")
+                        .doTry()
+                        .to("direct:schedule")
+                        .doCatch(RequestTimeoutException.class)
+                        .end()
+                        .to("direct:flaky", "direct:schedule");
+                from("direct:continue").to("direct:continued", "direct:flaky", "direct:schedule");
+                from("direct:continued")
+                        .onException(RequestTimeoutException.class)
+                        .maximumRedeliveries(0)
+                        .continued(true)
+                        .end()
+                        .to("direct:schedule");
+                from("direct:finally")
+                        .doTry()
+                        .to("direct:finished")
+                        .doCatch(RequestTimeoutException.class)
+                        .end()
+                        .to("direct:schedule");
+                from("direct:finished")
+                        .errorHandler(noErrorHandler())
+                        .doTry()
+                        .to("redis-delay:orders?delay=1h")
+                        .doFinally()
+                        .to("direct:flaky")
+                        .end();
+                from("direct:schedule").errorHandler(noErrorHandler()).to("redis-delay:orders?delay=1h");
+                from("direct:flaky").process(exchange -> {
+                    if (tries.incrementAndGet() == 1) {
+                        throw new IllegalStateException("flaky");
+                    }
+                });
+            }
+        });
+        context.start();
+        store("warm");
+
+        pause(Duration.ofMillis(1500));
+        Exchange sent = send("direct:" + shape, "x", Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(tries).hasValue(2);
+        assertThat(waiting()).as("warm, and two of x").isEqualTo(3);
+    }
+
+    @Test
+    void should_send_a_second_list_after_a_first_one_failed_and_another_step_was_redelivered() throws Exception {
+        AtomicInteger tries = new AtomicInteger();
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("direct:in")
+                        .doTry()
+                        .to("direct:schedule")
+                        .doCatch(BatchScheduleException.class)
+                        .end()
+                        .to("direct:flaky")
+                        .setBody(constant(List.of("b")))
+                        .to("direct:schedule");
+                from("direct:schedule").errorHandler(noErrorHandler()).to("redis-delay:orders?delay=1h&batching=true");
+                from("direct:flaky")
+                        .errorHandler(
+                                defaultErrorHandler().maximumRedeliveries(3).redeliveryDelay(1))
+                        .process(exchange -> {
+                            if (tries.incrementAndGet() == 1) {
+                                throw new IllegalStateException("flaky");
+                            }
+                        });
+            }
+        });
+        context.start();
+        store("a");
+
+        DefaultMessage stored = new DefaultMessage(context);
+        stored.setHeader(RedisDelayConstants.SCHEDULE_ID, "a");
+        Exchange sent = send("direct:in", List.of(stored), Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(waiting()).as("a and b").isEqualTo(2);
+    }
+
+    /** As the error handler of a transaction wraps it. */
+    @Test
+    void should_wait_for_the_outcome_if_an_outer_step_is_redelivered_with_a_wrapped_exception() throws Exception {
+        context.addRoutes(route(20, "direct:inner"));
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                from("direct:inner")
+                        .errorHandler(noErrorHandler())
+                        .doTry()
+                        .to("redis-delay:orders?delay=1h")
+                        .doCatch(RequestTimeoutException.class)
+                        .process(exchange -> {
+                            throw new IllegalStateException(
+                                    exchange.getProperty(Exchange.EXCEPTION_CAUGHT, Exception.class));
+                        })
+                        .end();
+            }
+        });
+        context.start();
+        store("warm");
+
+        pause(Duration.ofMillis(1500));
+        Exchange sent = send("direct:in", "x", Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(redeliveries.get()).isPositive();
+        assertThat(waiting()).as("warm and x").isEqualTo(2);
     }
 }
