@@ -68,11 +68,13 @@ class LayersTest {
             "one value and the two ways between it and its bytes",
             Set.of(
                     "RedisDelayComponent",
+                    "RedisDelayComponentConfigurer",
                     "RedisDelayConsumer",
                     "RedisDelayEndpoint",
                     "RedisDelayPollingConsumer",
                     "RedisDelayProducer"),
-            "Camel's contract: a component makes endpoints, an endpoint makes the others, and each knows who made it");
+            "Camel's contract: a component makes endpoints, an endpoint makes the others, and each knows who made it;"
+                    + " the generated configurer sets the component's options");
 
     private static final int MAX_PARAMETERS = 8;
 

@@ -158,8 +158,7 @@ final class EndpointOptions {
 
     /**
      * Checks that a URI has no expressions, and that whole numbers are whole numbers. Only {@code toD} evaluates an
-     * expression: it makes a new URI for each message. Camel reads a number that it cannot read as a duration, so that
-     * "x" and "" become 0, and truncates one beyond int.
+     * expression: it makes a new URI for each message.
      *
      * @param own the options that the URI sets
      * @throws IllegalArgumentException naming the option, its value and what would be right
@@ -171,7 +170,7 @@ final class EndpointOptions {
                 if (isOf(PRODUCER, option) || isOf(CONSUMER, option) || option.equalsIgnoreCase("group")) {
                     checkExpression("option '" + option + "'", text);
                 }
-                checkNumber(option, OPTIONS.get(option).getType(), text.strip());
+                checkNumber(option, text);
             }
         });
     }
@@ -184,7 +183,12 @@ final class EndpointOptions {
         }
     }
 
-    private static void checkNumber(String option, Class<?> type, String text) {
+    /**
+     * Checks that the text of an option, if it is one for a whole number, is a whole number. Camel reads a number that it
+     * cannot read as a duration, so that "x", " 5" and "" become 0, and truncates one beyond int.
+     */
+    static void checkNumber(String option, String text) {
+        Class<?> type = OPTIONS.containsKey(option) ? OPTIONS.get(option).getType() : null;
         if ((type != int.class && type != Integer.class && type != long.class) || text.startsWith("#")) {
             return;
         }

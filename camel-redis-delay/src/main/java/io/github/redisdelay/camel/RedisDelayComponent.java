@@ -28,6 +28,7 @@ import org.apache.camel.CamelContext;
 import org.apache.camel.Endpoint;
 import org.apache.camel.SSLContextParametersAware;
 import org.apache.camel.spi.Metadata;
+import org.apache.camel.spi.PropertyConfigurer;
 import org.apache.camel.spi.annotations.Component;
 import org.apache.camel.support.HealthCheckComponent;
 import org.apache.camel.util.PropertiesHelper;
@@ -57,6 +58,17 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisDelayComponent.class);
 
+    private static final PropertyConfigurer CONFIGURER = new RedisDelayComponentConfigurer() {
+        @Override
+        public boolean configure(
+                CamelContext context, Object component, String name, Object value, boolean ignoreCase) {
+            if (value instanceof String text) {
+                EndpointOptions.checkNumber(name, text);
+            }
+            return super.configure(context, component, name, value, ignoreCase);
+        }
+    };
+
     /** The report on queues and servers where a consumer starts. */
     final StartupLog startReport = new StartupLog();
 
@@ -84,6 +96,12 @@ public class RedisDelayComponent extends HealthCheckComponent implements SSLCont
 
     public RedisDelayComponent(CamelContext context) {
         super(context);
+    }
+
+    /** Camel Main and others set its options by this. */
+    @Override
+    public PropertyConfigurer getComponentPropertyConfigurer() {
+        return CONFIGURER;
     }
 
     @Override

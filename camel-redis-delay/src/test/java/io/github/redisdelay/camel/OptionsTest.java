@@ -20,9 +20,12 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import org.apache.camel.ResolveEndpointFailedException;
 import org.apache.camel.impl.DefaultCamelContext;
+import org.apache.camel.main.MainHelper;
+import org.apache.camel.util.OrderedLocationProperties;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -214,6 +217,7 @@ class OptionsTest {
                 "maximumRedeliveries=4294967296 | option 'maximumRedeliveries' is '4294967296': it must be a whole number of at most 2147483647",
                 "priority=4294967305 | option 'priority' is '4294967305': it must be a whole number",
                 "priority=-4294967305 | option 'priority' is '-4294967305': it must be a whole number",
+                "maximumQueueLength=%205 | option 'maximumQueueLength' is ' 5': it must be a whole number",
                 "partitions=two | option 'partitions' is 'two': it must be a whole number",
                 "maximumQueueLength=99999999999999999999 | option 'maximumQueueLength' is '99999999999999999999': it must be a whole number of at most 9223372036854775807",
                 "maximumQueueLength=9223372036854775807 | it must be from 1 to 9007199254740991, or 0 for any number",
@@ -228,6 +232,79 @@ class OptionsTest {
         assertThatThrownBy(() -> endpoint("redis-delay:orders?" + options))
                 .isInstanceOf(ResolveEndpointFailedException.class)
                 .hasStackTraceContaining(message.strip());
+    }
+
+    /** As Camel Main sets them. Camel's own configurer would read all these numbers as durations, mostly of 0. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "maximumQueueLength | 100k | 9223372036854775807",
+                "maximum-queue-length | 1_000_000 | 9223372036854775807",
+                "maximumqueuelength | 1,000,000 | 9223372036854775807",
+                "waitForReplicas | {{count}} | 2147483647",
+                "groupConcurrency | '5 ' | 2147483647",
+                "maximumRedeliveries | 5m | 2147483647",
+                "priority | 4294967305 | 2147483647"
+            })
+    void should_refuse_a_number_of_the_component_that_is_none(String option, String value, long most) {
+        Properties properties = new Properties();
+        properties.put("count", "two");
+        context.getPropertiesComponent().setInitialProperties(properties);
+        String shown = value.equals("{{count}}") ? "two" : value;
+        assertThatThrownBy(() -> MainHelper.setPropertiesOnTarget(
+                        context,
+                        component(),
+                        located(option, value),
+                        "camel.component.redis-delay",
+                        true,
+                        true,
+                        located()))
+                .hasStackTraceContaining("is '" + shown + "': it must be a whole number of at most " + most);
+        assertThatThrownBy(() -> MainHelper.setPropertiesOnTarget(
+                        context,
+                        component(),
+                        located("configuration." + option, value),
+                        "camel.component.redis-delay",
+                        true,
+                        true,
+                        located()))
+                .hasStackTraceContaining(shown);
+    }
+
+    private static OrderedLocationProperties located(String... option) {
+        OrderedLocationProperties properties = new OrderedLocationProperties();
+        if (option.length > 0) {
+            properties.put("a test", option[0], option[1]);
+        }
+        return properties;
+    }
+
+    @Test
+    void should_take_numbers_and_durations_of_the_component_as_camel_main_sets_them() {
+        OrderedLocationProperties properties = located();
+        properties.put("a test", "maximum-redeliveries", "-1");
+        properties.put("a test", "partitions", "{{count}}");
+        properties.put("a test", "waitForReplicas", 2);
+        properties.put("a test", "backOffMultiplier", "1.5");
+        properties.put("a test", "requestTimeout", "2m");
+        properties.put("a test", "delay", "5");
+        properties.put("a test", "configuration.groupConcurrency", "7");
+        Properties placeholders = new Properties();
+        placeholders.put("count", "3");
+        context.getPropertiesComponent().setInitialProperties(placeholders);
+
+        MainHelper.setPropertiesOnTarget(
+                context, component(), properties, "camel.component.redis-delay", true, true, located());
+
+        RedisDelayConfiguration options = component().getConfiguration();
+        assertThat(options.getMaximumRedeliveries()).isEqualTo(-1);
+        assertThat(options.getPartitions()).isEqualTo(3);
+        assertThat(options.getWaitForReplicas()).isEqualTo(2);
+        assertThat(options.getBackOffMultiplier()).isEqualTo(1.5);
+        assertThat(options.getRequestTimeout()).isEqualTo("2m");
+        assertThat(options.getDelay()).isEqualTo("5");
+        assertThat(options.getGroupConcurrency()).isEqualTo(7);
     }
 
     private static List<String> warnings(ThrowingCallable call) throws Throwable {
