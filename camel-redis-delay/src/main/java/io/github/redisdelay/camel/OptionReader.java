@@ -138,6 +138,7 @@ public record OptionReader(RedisDelayConfiguration options) {
                 OptionValues.constant(RedisDelayOperation.class, "option 'operation'", options.getOperation());
         return new ProducerSettings(
                 ScheduleHeaders.due("option 'delay'", options.getDelay(), "option 'deliverAt'", options.getDeliverAt()),
+                own.contains("delay") || own.contains("deliverAt"),
                 operation,
                 OptionValues.constant(DuplicatePolicy.class, "option 'onDuplicate'", options.getOnDuplicate()),
                 options.isBatching(),

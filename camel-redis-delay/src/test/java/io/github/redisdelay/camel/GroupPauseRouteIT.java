@@ -243,6 +243,31 @@ class GroupPauseRouteIT extends CamelRedisIT {
         await().until(() -> bodies().equals(List.of("b1", "a1", "a2")));
     }
 
+    /** It is that of messages, which an endpoint cannot unset. */
+    @Test
+    void should_not_take_the_components_delay_for_the_end_of_a_pause() {
+        context.getComponent("redis-delay", RedisDelayComponent.class)
+                .getConfiguration()
+                .setDelay("30m");
+        operate("pause", null, Map.of());
+        operate("resume", null, Map.of());
+        operate("pause", "a", Map.of());
+        assertThat(figures("a")).containsEntry("pausedUntil", 9_007_199_254_740L);
+        operate("resume", "a", Map.of());
+        assertThat(figures("a")).doesNotContainKey("pausedUntil");
+        Map<String, Object> asHeader = Map.of(RedisDelayConstants.OPERATION, "pause", RedisDelayConstants.GROUP, "a");
+        assertThat(send(uri, null, asHeader).getException()).isNull();
+        assertThat(figures("a")).containsEntry("pausedUntil", 9_007_199_254_740L);
+        operate("resume", "a", Map.of());
+        long now = System.currentTimeMillis();
+        operate("pause&delay=1h", "a", Map.of());
+        assertThat((Long) figures("a").get("pausedUntil")).isBetween(now + 3_500_000, now + 3_700_000);
+        send(uri + "?delay=5h", "a1", Map.of(RedisDelayConstants.GROUP, "a", RedisDelayConstants.SCHEDULE_ID, "id"));
+        assertThat(dueTime("a")).isGreaterThan(now + 17_900_000);
+        operate("reschedule", "a", Map.of(RedisDelayConstants.SCHEDULE_ID, "id"));
+        assertThat(dueTime("a")).isBetween(now + 1_700_000, now + 1_900_000);
+    }
+
     @Test
     void should_refuse_a_pause_that_is_none() {
         String pause =

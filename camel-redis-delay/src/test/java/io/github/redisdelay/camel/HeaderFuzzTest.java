@@ -65,6 +65,7 @@ class HeaderFuzzTest {
 
     private static final ProducerSettings PLAIN = new ProducerSettings(
             null,
+            false,
             RedisDelayOperation.SCHEDULE,
             DuplicatePolicy.REJECT,
             false,

@@ -58,6 +58,7 @@ class OptionsTest {
         assertThat(endpoint.producerSettings())
                 .isEqualTo(new ProducerSettings(
                         null,
+                        false,
                         RedisDelayOperation.SCHEDULE,
                         DuplicatePolicy.REJECT,
                         false,
@@ -95,6 +96,7 @@ class OptionsTest {
         assertThat(endpoint.producerSettings())
                 .isEqualTo(new ProducerSettings(
                         DueTime.after(Duration.ofMinutes(90)),
+                        true,
                         RedisDelayOperation.RESCHEDULE,
                         DuplicatePolicy.REPLACE,
                         true,

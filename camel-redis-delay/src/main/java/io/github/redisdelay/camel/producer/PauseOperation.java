@@ -33,7 +33,7 @@ record PauseOperation(ProducerSettings settings, DelayQueue queue, MessageGroup 
         boolean resume = operation == RedisDelayOperation.RESUME;
         DueTime until = ScheduleHeaders.due(message);
         // The option of an endpoint that does something else by default may be about its messages.
-        if (until == null && (settings.operation() == operation || group != null && !resume)) {
+        if (until == null && settings.ownDue() && (settings.operation() == operation || group != null && !resume)) {
             until = settings.due();
         }
         if (until != null && (resume || group == null)) {

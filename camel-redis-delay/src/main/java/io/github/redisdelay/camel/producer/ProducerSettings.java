@@ -22,6 +22,7 @@ import org.apache.camel.Message;
  * The settings of a producer, which headers override.
  *
  * @param due the time from the options delay or deliverAt; null if neither is set
+ * @param ownDue whether the endpoint itself sets it; a pause does not end by that of the component
  * @param group that of its messages, or the one that an operation is about; null for none
  * @param message the settings that its messages bring along
  * @param rule the recurring schedule that its messages are; null if they are none
@@ -36,6 +37,7 @@ import org.apache.camel.Message;
  */
 public record ProducerSettings(
         DueTime due,
+        boolean ownDue,
         RedisDelayOperation operation,
         DuplicatePolicy onDuplicate,
         boolean batching,
