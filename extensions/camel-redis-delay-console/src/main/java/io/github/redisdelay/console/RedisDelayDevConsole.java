@@ -137,8 +137,9 @@ public final class RedisDelayDevConsole extends AbstractDevConsole {
         DelayQueueConsumer claims = consumer.claims();
         Duration failing = claims == null ? Duration.ZERO : claims.failingFor();
         json.put("failingMillis", failing.toMillis());
-        if (!failing.isZero()) {
-            json.put("error", ErrorText.of(claims.lastError()));
+        Throwable error = failing.isZero() ? null : claims.lastError(); // null also if it just receives again
+        if (error != null) {
+            json.put("error", ErrorText.of(error));
         }
         ScheduleDeclaration.Declared schedule = consumer.schedule();
         if (schedule != null) {
