@@ -4,6 +4,7 @@ package io.github.redisdelay.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.redisdelay.queue.client.DelayQueueClient;
+import io.github.redisdelay.queue.internal.consume.ClaimedDelivery;
 import io.github.redisdelay.queue.internal.redis.LuaScript;
 import io.github.redisdelay.queue.internal.redis.QueueKeys;
 import io.github.redisdelay.queue.internal.redis.RedissonScriptExecutor;
@@ -22,6 +23,7 @@ class IdleQueuesIT extends RealQueueIT {
 
     private static final int NAMES = 1_000;
     private static final long DAY = Duration.ofDays(1).toMillis();
+    private static final QueueLimits FIVE = new QueueLimits(5, true);
 
     private final String prefix = "idle-" + redis.uniqueQueue();
     private final List<Consumer<String>> uses = List.of(
@@ -36,7 +38,8 @@ class IdleQueuesIT extends RealQueueIT {
             this::pauseAndCancel,
             this::pauseAndResume,
             this::pauseDeadLetters,
-            this::retryWithPriority);
+            this::retryWithPriority,
+            this::limitGroupsAndCancelWithPriority);
 
     private DelayQueueClient users;
 
@@ -157,6 +160,11 @@ class IdleQueuesIT extends RealQueueIT {
         get(receive(of).settle(Settlement.ACKNOWLEDGE));
     }
 
+    private void limitGroupsAndCancelWithPriority(String name) {
+        get(users.queue(name).admin().limit(FIVE));
+        cancelWithPriority(name);
+    }
+
     /** The keys under the prefix, with the time after which Redis removes them, in milliseconds; -1: it does not. */
     private Map<String, Long> left() {
         Map<String, Long> found = new TreeMap<>();
@@ -211,6 +219,29 @@ class IdleQueuesIT extends RealQueueIT {
         assertThat(configLives(queue)).as("seen by a claim").isBetween(29 * DAY, 30 * DAY);
         get(queue.admin().redriveAll(each -> true, Long.MAX_VALUE));
         assertThat(configLives(queue)).isEqualTo(-1);
+    }
+
+    @Test
+    void should_never_forget_priorities_while_messages_have_some_also_where_the_limit_of_groups_expires() {
+        get(queue.admin().limit(FIVE));
+        assertThat(configLives(queue)).isBetween(29 * DAY, 30 * DAY);
+        schedule("a", LONG_AGO, 9);
+        assertThat(configLives(queue)).as("scheduled").isEqualTo(-1);
+        ClaimedDelivery held = claim(1).get(0);
+        assertThat(configLives(queue)).as("claimed").isBetween(29 * DAY, 30 * DAY);
+        get(held.settle(new Settlement.Retry(HOUR, new byte[0])));
+        assertThat(configLives(queue)).as("retried").isEqualTo(-1);
+        get(queue.cancel("a"));
+        assertThat(configLives(queue)).as("cancelled").isBetween(29 * DAY, 30 * DAY);
+    }
+
+    @Test
+    void should_renew_the_limit_of_groups_with_the_claims_of_messages_without_one() {
+        get(queue.admin().limit(FIVE));
+        redis.client().getBucket(keys().key("config")).expire(Duration.ofMinutes(1));
+        schedule("a", LONG_AGO);
+        assertThat(claim(1)).hasSize(1);
+        assertThat(configLives(queue)).isBetween(29 * DAY, 30 * DAY);
     }
 
     @Test

@@ -277,7 +277,8 @@ if not stored then
 --@include place.lua
     place_drop_priorities()
   end
-  pause_keep()
+  -- Now and then, so that a limit of groups does not expire while there are consumers.
+  pause_keep(session_preflight_due)
   -- For a repeat: how many ids, how many lengths, these, and the ids.
   effect_end(struct.pack('<I4I4', #ids, #id_lengths / 4) .. id_lengths, names)
   if (expires and expires <= now) or #dropped > 0 or limits then

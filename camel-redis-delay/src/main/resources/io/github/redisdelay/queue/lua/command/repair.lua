@@ -200,6 +200,7 @@ if #stray + #hidden + #missing + #twice > 0 or next(groups) then
   redis.call('ZREM', key_delayed, '')
   redis.call('HDEL', key_state, '')
   redis.call('ZADD', key_leased, 'XX', '0', '')
+  redis.call('PERSIST', key_messages)
   for i = 1, #stray do
     if records[i] then
       redis.call('HSET', key_state, stray[i], record_write(records[i]))

@@ -1,8 +1,14 @@
 -- Included where ids are looked for in the sets in which messages wait, or put there, after queue.lua.
 
+-- Writes which priorities are in use: without them their messages are not found, so that the configuration may not expire.
 local function place_write_priorities()
   redis.call('HSET', key_config, 'priorities', table.concat(queue_priorities))
   redis.call('HDEL', key_config, #queue_priorities == 0 and 'priorities' or '')
+  if #queue_priorities > 0 then
+    redis.call('PERSIST', key_config)
+  elseif not (queue_needs or queue_paused) then
+    redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
+  end
 end
 
 -- Drops the priorities that no message waits with, so that they cost no further look.
