@@ -652,6 +652,30 @@ class GroupsIT extends RealQueueIT {
         get(queue.cancel("s"));
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void should_keep_a_tried_run_that_waits_for_the_end_of_a_pause_when_it_is_declared_again(boolean failed) {
+        ScheduleRequest declared = grouped("s", "g", IN_AN_HOUR).recurring(Schedule.every(HOUR), 0);
+        get(queue.schedule(declared));
+        pass(Duration.ofMinutes(61));
+        ClaimedDelivery run = claimOnly("s");
+        Duration passes = failed ? Duration.ofMinutes(1) : Duration.ofMinutes(61);
+        if (failed) {
+            get(run.settle(new Settlement.Retry(passes, bytes("failed"))));
+        }
+        get(queue.group("g").pause(MessageGroup.UNTIL_RESUMED));
+        pass(passes);
+        assertThat(claim(10)).isEmpty();
+        assertThat(get(queue.schedule(declared)).outcome()).isEqualTo(ScheduleOutcome.IGNORED);
+        get(queue.group("g").resume());
+        ClaimedDelivery again = claimOnly("s");
+        assertThat(again.attempt()).isEqualTo(2);
+        assertThat(text(again.lastFailure())).isEqualTo(failed ? "failed" : "");
+        assertThat(again.runMicros()).isEqualTo(run.runMicros() - passes.toNanos() / 1000);
+        acknowledge(again);
+        get(queue.cancel("s"));
+    }
+
     @Test
     void should_redrive_a_dead_letter_into_its_group() {
         scheduleGroup(2);

@@ -878,7 +878,7 @@ public final class QueueModel {
         boolean equal = same && s.priority == priority + RUN;
         boolean newer = stored != null && stored.scheduled <= time && (stored.scheduled > declared || declared > time);
         boolean begun = pending != null && (pending.due <= time || s.attempts > 0);
-        boolean far = same && pending != null && pending.due > run.last() && run.last() > time;
+        boolean far = same && pending != null && Math.min(pending.due, s.due) > run.last() && run.last() > time;
         long due = same && !far && waits != null ? waits : run.later(time);
         boolean stays = newer || Objects.equals(group, groupOf(id)) && (equal || begun);
         if (s.recurs() && (lease != null || (pending != null && stays && !far))) {

@@ -195,7 +195,8 @@ if recurs then
     local waits = tonumber(stored and #stored >= 16 and (pending or redis.call('ZSCORE', key_leased, id)) or nil)
     local new_due, past, _, _, known = string.match(record_run(record), RUN_LINE)
     local when, its_group = waits and math.abs((struct.unpack('<d', stored))), member_stored(stored)
-    local same, far = known == rule, pending and (waits or 0) > last and last > now
+    -- A run that keeps its place waits for the gate of its group, but is due when its record says.
+    local same, far = known == rule, pending and math.min(waits or 0, record.due) > last and last > now
     local due, equal = same and not far and waits or run_later(times, now), same and record.priority == level
     -- A time that is still to come is one of a clock that was ahead, and counts as the earliest.
     local newer = waits and when <= now and (when > declared or declared > now)
