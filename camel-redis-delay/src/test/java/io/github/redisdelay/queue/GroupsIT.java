@@ -22,6 +22,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RKeys;
 import org.redisson.client.codec.ByteArrayCodec;
@@ -673,6 +674,32 @@ class GroupsIT extends RealQueueIT {
         assertThat(text(again.lastFailure())).isEqualTo(failed ? "failed" : "");
         assertThat(again.runMicros()).isEqualTo(run.runMicros() - passes.toNanos() / 1000);
         acknowledge(again);
+        get(queue.cancel("s"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, true", "true, false", "false, true", "false, false"})
+    void should_keep_a_run_that_is_overdue_or_was_tried_when_its_group_changes(boolean tried, boolean sameRule) {
+        get(queue.schedule(grouped("s", "g", IN_AN_HOUR).recurring(Schedule.every(HOUR), 0)));
+        pass(Duration.ofMinutes(61));
+        long nominal = get(queue.get("s")).orElseThrow().info().dueMicros();
+        if (tried) {
+            get(claimOnly("s").settle(new Settlement.Retry(Duration.ofMinutes(10), bytes("failed"))));
+        }
+        Duration rule = sameRule ? HOUR : Duration.ofMinutes(20);
+        ScheduleRequest moved = grouped("s", "h", IN_AN_HOUR).recurring(Schedule.every(rule), 0);
+        assertThat(get(queue.schedule(moved)).outcome())
+                .isEqualTo(sameRule ? ScheduleOutcome.IGNORED : ScheduleOutcome.REPLACED);
+        pass(Duration.ofMinutes(10));
+        ClaimedDelivery run = claimOnly("s");
+        assertThat(run.attempt()).isEqualTo(tried ? 2 : 1);
+        assertThat(text(run.lastFailure())).isEqualTo(tried ? "failed" : "");
+        assertThat(run.runMicros()).isEqualTo(nominal - 600_000_000);
+        assertThat(run.rule()).isEqualTo(Schedule.every(rule).encode());
+        assertThat(run.group()).isEqualTo("g");
+        acknowledge(run);
+        get(queue.schedule(moved));
+        assertThat(get(queue.get("s")).orElseThrow().info().group()).isEqualTo("h");
         get(queue.cancel("s"));
     }
 

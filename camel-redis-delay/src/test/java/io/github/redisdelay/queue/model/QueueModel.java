@@ -880,7 +880,7 @@ public final class QueueModel {
         boolean begun = pending != null && (pending.due <= time || s.attempts > 0);
         boolean far = same && pending != null && Math.min(pending.due, s.due) > run.last() && run.last() > time;
         long due = same && !far && waits != null ? waits : run.later(time);
-        boolean stays = newer || Objects.equals(group, groupOf(id)) && (equal || begun);
+        boolean stays = newer || begun || equal && Objects.equals(group, groupOf(id));
         if (s.recurs() && (lease != null || (pending != null && stays && !far))) {
             if (!newer) {
                 messages.put(id, new Message(declared, s.firstDue, run.rest, stored.group));

@@ -202,8 +202,8 @@ if recurs then
     local newer = waits and when <= now and (when > declared or declared > now)
     -- A run that is overdue, or was tried already, which must not be thrown away.
     local begun = waits and (waits <= now or record.attempts > 0)
-    -- Another group waits until the run under way has ended.
-    if known and waits and (newer or not pending or group == its_group and (equal or begun)) and not (same and far) then
+    -- Another group waits until such a run, or the one under way, has ended.
+    if known and waits and (newer or not pending or begun or equal and group == its_group) and not (same and far) then
       if not newer then
         redis.call('HSET', key_messages, id, message_head(declared, record.first_due, its_group) .. body)
       end
