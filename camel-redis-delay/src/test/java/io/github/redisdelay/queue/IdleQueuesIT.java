@@ -24,6 +24,8 @@ class IdleQueuesIT extends RealQueueIT {
     private static final int NAMES = 1_000;
     private static final long DAY = Duration.ofDays(1).toMillis();
     private static final QueueLimits FIVE = new QueueLimits(5, true);
+    private static final QueueLimits FIVE_WITH_RATE =
+            new QueueLimits(5, true, QueueLimits.Rate.of(1, Duration.ofDays(1), 1), null, 0);
 
     private final String prefix = "idle-" + redis.uniqueQueue();
     private final List<Consumer<String>> uses = List.of(
@@ -165,6 +167,14 @@ class IdleQueuesIT extends RealQueueIT {
         cancelWithPriority(name);
     }
 
+    private void limitAndSetNoMoreRate(String name) {
+        DelayQueue of = users.queue(name);
+        get(of.admin().limit(FIVE_WITH_RATE));
+        get(of.schedule(message("a", LONG_AGO, 0)));
+        get(of.admin().limit(FIVE));
+        get(receive(of).settle(Settlement.ACKNOWLEDGE));
+    }
+
     /** The keys under the prefix, with the time after which Redis removes them, in milliseconds; -1: it does not. */
     private Map<String, Long> left() {
         Map<String, Long> found = new TreeMap<>();
@@ -242,6 +252,28 @@ class IdleQueuesIT extends RealQueueIT {
         schedule("a", LONG_AGO);
         assertThat(claim(1)).hasSize(1);
         assertThat(configLives(queue)).isBetween(29 * DAY, 30 * DAY);
+    }
+
+    @Test
+    void should_forget_the_limit_of_groups_also_after_a_rate_was_removed_but_no_priorities() {
+        get(queue.admin().limit(FIVE_WITH_RATE));
+        schedule("a", LONG_AGO);
+        schedule("b", LONG_AGO);
+        assertThat(claim(2)).hasSize(1);
+        get(queue.admin().limit(FIVE));
+        assertThat(configLives(queue)).as("the rate still counts").isEqualTo(-1);
+        pass(Duration.ofDays(2));
+        claim(1);
+        assertThat(configLives(queue)).as("seen by a claim").isBetween(29 * DAY, 30 * DAY);
+
+        get(queue.admin().limit(FIVE_WITH_RATE));
+        schedule("c", LONG_AGO);
+        assertThat(claim(1)).hasSize(1);
+        get(queue.admin().limit(FIVE));
+        pass(Duration.ofDays(2));
+        schedule("d", DueTime.after(Duration.ofDays(9)), 3);
+        claim(1);
+        assertThat(configLives(queue)).as("with a priority").isEqualTo(-1);
     }
 
     @Test

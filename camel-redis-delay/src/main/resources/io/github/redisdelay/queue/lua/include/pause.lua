@@ -17,6 +17,8 @@ local function pause_keep(resumed)
     needs = string.gsub(needs .. (limits and 'limits=0.1' or ''), ' $', '')
     redis.call('HSET', key_config, 'needs', needs)
     redis.call('HDEL', key_config, needs == '' and 'needs' or '', unlimited and 'next' or '')
+    -- What is left of a queue that was limited until now expires, unless it is about messages, too.
+    queue_needs, resumed = needs ~= '' and needs or nil, resumed or unlimited
   end
   if empty then
     for _, i in ipairs(queue_places and { 10, 11, 13 } or {}) do
