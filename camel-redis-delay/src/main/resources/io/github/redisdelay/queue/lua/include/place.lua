@@ -2,12 +2,12 @@
 
 -- Writes which priorities are in use: without them their messages are not found, so that the configuration may not expire.
 local function place_write_priorities()
-  redis.call('HSET', key_config, 'priorities', table.concat(queue_priorities))
-  redis.call('HDEL', key_config, #queue_priorities == 0 and 'priorities' or '')
   if #queue_priorities > 0 then
+    redis.call('HSET', key_config, 'priorities', table.concat(queue_priorities))
     redis.call('PERSIST', key_config)
-  elseif not (queue_needs or queue_paused) then
-    redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
+  else
+    redis.call('HDEL', key_config, 'priorities')
+    local _ = queue_needs or queue_paused or redis.call('EXPIRE', key_config, CALL_IDLE_SECONDS)
   end
 end
 
