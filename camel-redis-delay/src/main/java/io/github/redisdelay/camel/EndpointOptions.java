@@ -115,8 +115,10 @@ final class EndpointOptions {
     static String unused(String used, Map<String, Object> own) {
         boolean produces = used.equals(PRODUCER);
         boolean declares = own.containsKey("every") || own.containsKey("cron"); // its message has a time to live
+        boolean imports = own.containsKey("import.from"); // into a queue that has a length
         String names = own.keySet().stream()
                 .filter(name -> isOf(produces ? CONSUMER : PRODUCER, name))
+                .filter(name -> !imports || !name.equalsIgnoreCase("maximumQueueLength"))
                 .filter(name -> !declares || !name.equalsIgnoreCase("timeToLive"))
                 .map(name -> "option '" + name + "'")
                 .collect(Collectors.joining(", "));

@@ -17,7 +17,6 @@ import io.github.redisdelay.camel.producer.ScheduleOperation;
 import io.github.redisdelay.camel.thread.ComponentThreads;
 import io.github.redisdelay.queue.DelayQueue;
 import io.github.redisdelay.queue.client.DelayQueueClient;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -178,12 +177,17 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         }
         boolean same = step.exchangeId.equals(exchange.getExchangeId())
                 && step.endpointUri.equals(getEndpoint().getEndpointUri())
-                && Objects.equals(step.node, exchange.getExchangeExtension().getHistoryNodeId());
+                && isSameNode(step.node, exchange.getExchangeExtension().getHistoryNodeId());
         // The counter stays raised after another step was redelivered, whose error then is the one that was caught
         // last.
         return same && redeliveries(exchange) > step.redeliveries && isCaught(step.error, exchange)
                 ? step.request
                 : null;
+    }
+
+    /** A route that Camel calls before a redelivery leaves no node behind. */
+    private static boolean isSameNode(String before, String now) {
+        return before == null || now == null || before.equals(now);
     }
 
     /** True if this error, also wrapped by an inner route, is the one that was caught last. */

@@ -280,7 +280,7 @@ class RouteShapesIT extends CamelRedisIT {
                                     exchange -> context.createConsumerTemplate().receive(FULL, 10_000)))
                     .to(FULL);
         });
-        assertReturned();
+        assertReturnedAsGarbage();
         assertPlacesAreFree();
     }
 
@@ -341,6 +341,22 @@ class RouteShapesIT extends CamelRedisIT {
                         throw new IllegalStateException("broken");
                     })
                     .doCatch(IllegalStateException.class);
+            routes.from("seda:later").to("direct:block");
+        });
+        await().untilAsserted(() -> assertThat(failed).hasValue(1));
+        await().until(() -> context.getInflightRepository().size("shape") == 0);
+        assertHeldUntilTheWorkIsDone();
+    }
+
+    @Test
+    void a_full_seda_after_another_leaves_the_message_to_the_work_there() throws Exception {
+        run((routes, from) -> {
+            from.to("seda:later")
+                    .doTry()
+                    .to(FULL)
+                    .doCatch(IllegalStateException.class)
+                    .process(exchange -> failed.incrementAndGet())
+                    .end();
             routes.from("seda:later").to("direct:block");
         });
         await().untilAsserted(() -> assertThat(failed).hasValue(1));

@@ -26,6 +26,11 @@ public final class ExchangeCompletion extends SynchronizationAdapter {
     /** True once the exchange has completed. Only the first time counts. */
     private final AtomicBoolean done;
 
+    /** That of the exchange which has this. As all of an exchange, it is for one thread at a time. */
+    private Watch watch;
+    /** Finds out that the last exchange was lost; null before the first handover. As the watch. */
+    private Cleaner.Cleanable lost;
+
     public ExchangeCompletion(DeliveryCompletion delivery) {
         this(List.of(delivery));
     }
@@ -45,9 +50,12 @@ public final class ExchangeCompletion extends SynchronizationAdapter {
      */
     @Override
     public void beforeHandover(Exchange target) {
+        watch.before = caught(target);
         target.getExchangeExtension().addOnCompletion(watch());
-        ExchangeCompletion last = new ExchangeCompletion(deliveries, done);
-        CLEANER.register(this, last::lost);
+        if (lost == null) {
+            ExchangeCompletion last = new ExchangeCompletion(deliveries, done);
+            lost = CLEANER.register(this, last::lost);
+        }
     }
 
     private void lost() {
@@ -69,6 +77,9 @@ public final class ExchangeCompletion extends SynchronizationAdapter {
     private void complete(Exchange exchange, boolean failed) {
         if (!done.compareAndSet(false, true)) {
             return;
+        }
+        if (lost != null) {
+            lost.clean(); // which does nothing any more, but forget the messages
         }
         RouteOutcome outcome;
         try {
@@ -108,45 +119,56 @@ public final class ExchangeCompletion extends SynchronizationAdapter {
      * <p>It never acknowledges. Nothing says for sure that the copy was refused, and is not at work in another thread.
      */
     public Synchronization watch() {
-        return new SynchronizationAdapter() {
-            @Override
-            public boolean allowHandover() {
-                return false;
-            }
-
-            @Override
-            public void onComplete(Exchange exchange) {
-                boolean stays = exchange.getExchangeExtension().containsOnCompletion(ExchangeCompletion.this);
-                Throwable refusal = stays ? null : refusal(exchange);
-                if (refusal != null) {
-                    exchange.setProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, refusal); // is what the log names
-                }
-                if (refusal != null || exchange.isRollbackOnly() || exchange.isRollbackOnlyLast()) {
-                    onFailure(exchange);
-                }
-            }
-
-            @Override
-            public void onFailure(Exchange exchange) {
-                ExchangeCompletion.this.onFailure(exchange);
-            }
-        };
+        watch = new Watch();
+        return watch;
     }
 
-    /**
-     * The exception of a queue that refused a copy of the exchange; null if none did. The route has handled it or tried again,
-     * and a later copy has no completion.
-     */
-    private static Throwable refusal(Exchange exchange) {
-        Throwable caught = exchange.getProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, Throwable.class);
-        if (caught == null) {
-            caught = exchange.getProperty(ExchangePropertyKey.EXCEPTION_HANDLED, Throwable.class);
+    private final class Watch extends SynchronizationAdapter {
+
+        /** The exception that the route had caught before the handover. */
+        private Throwable before;
+        /** How often the exchange was handed over. */
+        private int handovers;
+
+        @Override
+        public boolean allowHandover() {
+            handovers++;
+            return false;
         }
-        // Camel does not note the step that has thrown it.
-        boolean refused = caught != null
-                && Stream.of(caught.getStackTrace())
-                        .anyMatch(at -> at.toString().contains(".SedaProducer.addToQueue("));
-        return refused ? caught : null;
+
+        @Override
+        public void onComplete(Exchange exchange) {
+            boolean stays = exchange.getExchangeExtension().containsOnCompletion(ExchangeCompletion.this);
+            // With several handovers, another copy may have been refused. Then the garbage collector finds a lost one.
+            Throwable refusal = stays || handovers != 1 ? null : refusal(exchange);
+            if (refusal != null) {
+                exchange.setProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, refusal); // is what the log names
+            }
+            if (refusal != null || exchange.isRollbackOnly() || exchange.isRollbackOnlyLast()) {
+                onFailure(exchange);
+            }
+        }
+
+        @Override
+        public void onFailure(Exchange exchange) {
+            ExchangeCompletion.this.onFailure(exchange);
+        }
+
+        /** The exception of a queue that refused the copy; null if none did. The route has handled it, or tried again. */
+        private Throwable refusal(Exchange exchange) {
+            Throwable caught = caught(exchange);
+            // Camel does not note the step that has thrown it.
+            boolean refused = caught != null
+                    && caught != before
+                    && Stream.of(caught.getStackTrace())
+                            .anyMatch(at -> at.toString().contains(".SedaProducer.addToQueue("));
+            return refused ? caught : null;
+        }
+    }
+
+    private static Throwable caught(Exchange exchange) {
+        Throwable caught = exchange.getProperty(ExchangePropertyKey.EXCEPTION_CAUGHT, Throwable.class);
+        return caught != null ? caught : exchange.getProperty(ExchangePropertyKey.EXCEPTION_HANDLED, Throwable.class);
     }
 
     @Override

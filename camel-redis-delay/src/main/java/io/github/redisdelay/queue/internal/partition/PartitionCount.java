@@ -124,6 +124,10 @@ public final class PartitionCount implements CallGate {
             }
             turn.complete(null);
         }
-        refused.forEach(turn -> turn.completeExceptionally(error));
+        // What waits here was not sent, whatever became of the question.
+        Throwable told = error instanceof RequestTimeoutException
+                ? new RequestTimeoutException(error.getMessage(), false, error)
+                : error;
+        refused.forEach(turn -> turn.completeExceptionally(told));
     }
 }

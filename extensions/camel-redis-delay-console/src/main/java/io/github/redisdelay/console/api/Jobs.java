@@ -284,7 +284,8 @@ final class Jobs {
         }
         if (!job.stops) {
             return new ActionResult(
-                    "nothing", "A check, and a change of a group, cannot be stopped. They end by themselves.");
+                    "nothing",
+                    "A check, and a change of a group's messages, cannot be stopped. They end by themselves.");
         }
         boolean running = job.endedNanos == null;
         job.stopped |= running;
