@@ -348,13 +348,14 @@ class RouteShapesIT extends CamelRedisIT {
         assertHeldUntilTheWorkIsDone();
     }
 
-    @Test
-    void a_full_seda_after_another_leaves_the_message_to_the_work_there() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, FULL + "&waitForTaskToComplete=Always", "seda:nobody?failIfNoConsumers=true"})
+    void a_seda_that_refuses_after_another_leaves_the_message_to_the_work_there(String refusing) throws Exception {
         run((routes, from) -> {
             from.to("seda:later")
                     .doTry()
-                    .to(FULL)
-                    .doCatch(IllegalStateException.class)
+                    .to(refusing)
+                    .doCatch(Exception.class)
                     .process(exchange -> failed.incrementAndGet())
                     .end();
             routes.from("seda:later").to("direct:block");

@@ -3,6 +3,7 @@ package io.github.redisdelay.camel.delivery;
 
 import java.lang.ref.Cleaner;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.apache.camel.Exchange;
@@ -51,6 +52,7 @@ public final class ExchangeCompletion extends SynchronizationAdapter {
     @Override
     public void beforeHandover(Exchange target) {
         watch.before = caught(target);
+        watch.to = target.getProperty(ExchangePropertyKey.TO_ENDPOINT);
         target.getExchangeExtension().addOnCompletion(watch());
         if (lost == null) {
             ExchangeCompletion last = new ExchangeCompletion(deliveries, done);
@@ -127,6 +129,8 @@ public final class ExchangeCompletion extends SynchronizationAdapter {
 
         /** The exception that the route had caught before the handover. */
         private Throwable before;
+        /** Where it was handed over. */
+        private Object to;
         /** How often the exchange was handed over. */
         private int handovers;
 
@@ -157,9 +161,11 @@ public final class ExchangeCompletion extends SynchronizationAdapter {
         /** The exception of a queue that refused the copy; null if none did. The route has handled it, or tried again. */
         private Throwable refusal(Exchange exchange) {
             Throwable caught = caught(exchange);
-            // Camel does not note the step that has thrown it.
+            Object failed = exchange.getProperty(ExchangePropertyKey.FAILURE_ENDPOINT); // none behind doCatch
             boolean refused = caught != null
                     && caught != before
+                    && Objects.equals(
+                            to, failed == null ? exchange.getProperty(ExchangePropertyKey.TO_ENDPOINT) : failed)
                     && Stream.of(caught.getStackTrace())
                             .anyMatch(at -> at.toString().contains(".SedaProducer.addToQueue("));
             return refused ? caught : null;

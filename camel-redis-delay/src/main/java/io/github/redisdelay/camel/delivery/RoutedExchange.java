@@ -29,6 +29,7 @@ final class RoutedExchange implements AsyncCallback {
     private final Exchange exchange;
     private final UnitOfWork work;
     private final ExchangeCompletion completion;
+    private final Synchronization watch;
     private final DefaultConsumer consumer;
     private final AsyncCallback callback;
 
@@ -51,8 +52,9 @@ final class RoutedExchange implements AsyncCallback {
         this.consumer = consumer;
         this.exchange = exchange;
         this.completion = completion;
+        this.watch = completion.watch();
         exchange.getExchangeExtension().addOnCompletion(completion);
-        exchange.getExchangeExtension().addOnCompletion(completion.watch());
+        exchange.getExchangeExtension().addOnCompletion(watch);
         boolean used = exchange.getUnitOfWork() != null;
         work = consumer.createUoW(exchange);
         if (used) {
@@ -114,7 +116,7 @@ final class RoutedExchange implements AsyncCallback {
             // Camel ignores what a completion throws, but for an Error.
             LOG.warn("A completion of exchange {} has failed. This is ignored", exchange.getExchangeId(), e);
             runRest();
-            Synchronization left = work.containsSynchronization(completion) ? completion : completion.watch();
+            Synchronization left = work.containsSynchronization(completion) ? completion : watch;
             if (exchange.isFailed()) {
                 left.onFailure(exchange);
             } else {
