@@ -111,7 +111,7 @@ public final class DeliveryPolicy {
                                 + " again");
             }
         } catch (EnvelopeFormatException | IllegalArgumentException e) {
-            RouteOutcome unreadable = RouteOutcome.unreadable(e);
+            RouteOutcome unreadable = RouteOutcome.untraced(e);
             return Admission.refused(giveUp(delivery, routeId, unreadable, e.getMessage(), FailureRecord.UNREADABLE));
         }
         if (own.isExpired(delivery)) {

@@ -62,7 +62,7 @@ public final class ExchangeCompletion extends SynchronizationAdapter {
 
     private void lost() {
         if (done.compareAndSet(false, true)) {
-            finish(RouteOutcome.unreadable(new IllegalStateException("The route has lost the exchange")), null);
+            finish(RouteOutcome.untraced(new IllegalStateException("The route has lost the exchange")), null);
         }
     }
 

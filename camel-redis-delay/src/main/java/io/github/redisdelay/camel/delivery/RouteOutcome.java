@@ -53,8 +53,8 @@ public record RouteOutcome(
         return new RouteOutcome(true, cause, null, null, null, null, false, false);
     }
 
-    /** A message that no exchange is made of. The stack trace is ours and says nothing. */
-    static RouteOutcome unreadable(Throwable cause) {
+    /** No exchange was made of the message, or the route lost it. The stack trace is ours and says nothing. */
+    static RouteOutcome untraced(Throwable cause) {
         return new RouteOutcome(true, cause, null, null, null, null, true, false);
     }
 

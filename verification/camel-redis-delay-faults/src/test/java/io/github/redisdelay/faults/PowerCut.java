@@ -34,7 +34,7 @@ final class PowerCut {
     private static final Path SOURCE = Path.of("src", "test", "c", "lose.c");
     private static final Path LOSE = Path.of("target", "lose").toAbsolutePath();
     /** Writes its second argument into a new program in the folder of its first, and tells the name. */
-    private static final String WRITE_PROGRAM = "set -e; program=$(mktemp \"$1/powercutXXXXXX\"); "
+    private static final String WRITE_PROGRAM = "set -e; program=$(mktemp -p \"$1\"); "
             + "printf %s \"$2\" > \"$program\"; chmod 700 \"$program\"; printf %s \"$program\"";
 
     private static final Pattern VERSION = Pattern.compile("(Redis|Valkey) server v=(\\S+)");

@@ -124,7 +124,7 @@ public final class PartitionCount implements CallGate {
             }
             turn.complete(null);
         }
-        // What waits here was not sent, whatever became of the question.
+        // The calls that wait here were not sent, whatever became of the question.
         Throwable told = error instanceof RequestTimeoutException
                 ? new RequestTimeoutException(error.getMessage(), false, error)
                 : error;

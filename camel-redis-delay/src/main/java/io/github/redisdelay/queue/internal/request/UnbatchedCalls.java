@@ -115,7 +115,7 @@ public final class UnbatchedCalls {
 
             @Override
             protected void ended(Object answer, Throwable error) {
-                // What depends on it may change many messages, and must not wait for space on a thread of Redisson.
+                // Its dependents may change many messages, and must not wait for space on a thread of Redisson.
                 CompletingThread.run(() -> {
                     if (error == null) {
                         outcome.complete(answer);
