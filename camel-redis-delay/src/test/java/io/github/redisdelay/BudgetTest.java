@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
  */
 class BudgetTest {
 
-    private static final Size JAVA = new Size(18_233, 627_466);
-    private static final Size LUA = new Size(2_383, 93_225);
+    private static final Size JAVA = new Size(18_233, 627_660);
+    private static final Size LUA = new Size(2_383, 93_266);
     private static final int CLASS_LINES = 300;
 
     /** Classes with a limit of their own. The first has Camel's form: a field and two methods for each option. */

@@ -172,17 +172,16 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
      * the error was caught is no redelivery, and makes a new request.
      */
     private PendingRequest resumable(Exchange exchange) {
-        if (!(exchange.removeProperty(OwnHeaders.PENDING_REQUEST) instanceof ResumableStep step)) {
-            return null;
+        if (!(exchange.getProperty(OwnHeaders.PENDING_REQUEST) instanceof ResumableStep step)
+                || !step.exchangeId.equals(exchange.getExchangeId())
+                || !step.endpointUri.equals(getEndpoint().getEndpointUri())
+                || !isSameNode(step.node, exchange.getExchangeExtension().getHistoryNodeId())) {
+            return null; // another step may be redelivered with the one that has failed
         }
-        boolean same = step.exchangeId.equals(exchange.getExchangeId())
-                && step.endpointUri.equals(getEndpoint().getEndpointUri())
-                && isSameNode(step.node, exchange.getExchangeExtension().getHistoryNodeId());
+        exchange.removeProperty(OwnHeaders.PENDING_REQUEST);
         // The counter stays raised after another step was redelivered, whose error then is the one that was caught
         // last.
-        return same && redeliveries(exchange) > step.redeliveries && isCaught(step.error, exchange)
-                ? step.request
-                : null;
+        return redeliveries(exchange) > step.redeliveries && isCaught(step.error, exchange) ? step.request : null;
     }
 
     /** A route that Camel calls before a redelivery leaves no node behind. */
@@ -190,7 +189,10 @@ public class RedisDelayProducer extends DefaultAsyncProducer {
         return before == null || now == null || before.equals(now);
     }
 
-    /** True if this error, also wrapped by an inner route, is the one that was caught last. */
+    /**
+     * True if this error, also wrapped by an inner route, is the one that was caught last. Behind another one nothing
+     * tells a redelivery from a step that is new, and a second message is better than none.
+     */
     private static boolean isCaught(Exception error, Exchange exchange) {
         for (Throwable caught : ObjectHelper.createExceptionIterable(
                 exchange.getProperty(Exchange.EXCEPTION_CAUGHT, Throwable.class))) {

@@ -131,7 +131,7 @@ public interface QueueAdmin {
     CompletableFuture<Outlook> outlook(List<Long> boundsMicros);
 
     /**
-     * Sets the limits of the queue. A lower one holds for what is claimed from then on. This waits for no replica and no disk.
+     * Sets the limits of the queue. A lower one holds for what is claimed from then on. It holds also if replicas or disk are not reached in time.
      *
      * @return the limits before; if they are the same, nothing was changed
      * @throws IllegalArgumentException if a queue with several partitions is to have a rate; its groups may

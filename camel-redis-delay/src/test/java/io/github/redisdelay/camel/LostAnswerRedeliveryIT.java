@@ -49,9 +49,13 @@ class LostAnswerRedeliveryIT {
     /** Redis executes nothing for this long, and then everything that it was sent. */
     private void pause(Duration time) throws IOException {
         redeliveries.set(0); // the first call, which connects, may have been slow
+        call("CLIENT PAUSE " + time.toMillis() + " ALL");
+    }
+
+    private void call(String command) throws IOException {
         try (Socket socket = new Socket(server.host(), server.port())) {
             OutputStream out = socket.getOutputStream();
-            out.write(("CLIENT PAUSE " + time.toMillis() + " ALL\r\n").getBytes(StandardCharsets.US_ASCII));
+            out.write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
             out.flush();
             assertThat(socket.getInputStream().read()).isEqualTo('+');
         }
@@ -382,6 +386,38 @@ class LostAnswerRedeliveryIT {
 
         assertThat(sent.getException()).isNull();
         assertThat(redeliveries.get()).isPositive();
+        assertThat(waiting()).as("warm and x").isEqualTo(2);
+    }
+
+    @Test
+    void should_wait_for_the_outcome_also_if_another_queue_comes_before_it_in_the_redelivered_route() throws Exception {
+        AtomicInteger tries = new AtomicInteger();
+        context.addRoutes(new RouteBuilder() {
+            @Override
+            public void configure() {
+                errorHandler(defaultErrorHandler()
+                        .maximumRedeliveries(20)
+                        .redeliveryDelay(10)
+                        .onRedelivery(exchange -> call("PING"))); // which Redis answers after its pause
+                from("direct:in").to("direct:inner");
+                from("direct:inner")
+                        .errorHandler(noErrorHandler())
+                        .to("redis-delay:audit?delay=1h")
+                        .process(exchange -> {
+                            if (tries.incrementAndGet() == 1) {
+                                pause(Duration.ofMillis(1500));
+                            }
+                        })
+                        .to("redis-delay:orders?delay=1h");
+            }
+        });
+        context.start();
+        store("warm");
+
+        Exchange sent = send("direct:in", "x", Map.of());
+
+        assertThat(sent.getException()).isNull();
+        assertThat(tries).hasValueGreaterThan(1);
         assertThat(waiting()).as("warm and x").isEqualTo(2);
     }
 }

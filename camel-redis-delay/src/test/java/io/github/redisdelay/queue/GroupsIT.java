@@ -400,6 +400,27 @@ class GroupsIT extends RealQueueIT {
         assertThat(key.equals("groups") ? all.subList(2, 6) : all).isSorted();
     }
 
+    @Test
+    void should_leave_alone_a_message_of_another_group_that_has_the_id_of_one_whose_entry_was_left_behind() {
+        limit(0, true);
+        schedule("m1", "g", IN_AN_HOUR);
+        removeByHand("m1");
+        schedule("m1", "other", IN_AN_HOUR);
+        assertThat(get(queue.group("g").cancelAll(true, true))).isZero();
+        assertThat(get(queue.group("g").promoteAll(true))).isZero();
+        assertThat(state("m1")).isEqualTo(MessageState.DELAYED);
+    }
+
+    @Test
+    void should_cancel_a_message_with_its_entry_though_the_configuration_was_lost() {
+        limit(0, true);
+        schedule("m1", "g", IN_AN_HOUR);
+        schedule("m2", "g", IN_AN_HOUR);
+        delete("config");
+        get(queue.cancel("m1"));
+        assertThat(get(queue.group("g").info()).messages()).isOne();
+    }
+
     /** Without both keys nobody sees that it was parked, and its old entry must not become a second one beside its lease. */
     @Test
     void should_lease_an_id_once_that_was_used_again_while_the_index_and_the_configuration_were_lost() {

@@ -167,14 +167,6 @@ class IdleQueuesIT extends RealQueueIT {
         cancelWithPriority(name);
     }
 
-    private void limitAndSetNoMoreRate(String name) {
-        DelayQueue of = users.queue(name);
-        get(of.admin().limit(FIVE_WITH_RATE));
-        get(of.schedule(message("a", LONG_AGO, 0)));
-        get(of.admin().limit(FIVE));
-        get(receive(of).settle(Settlement.ACKNOWLEDGE));
-    }
-
     /** The keys under the prefix, with the time after which Redis removes them, in milliseconds; -1: it does not. */
     private Map<String, Long> left() {
         Map<String, Long> found = new TreeMap<>();

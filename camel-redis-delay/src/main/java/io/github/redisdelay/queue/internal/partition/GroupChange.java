@@ -74,7 +74,8 @@ final class GroupChange {
                 left -= page.page().messages().size();
                 List<String> ids = Stream.of(beginning, page)
                         .flatMap(each -> each.page().messages().stream())
-                        .filter(each -> which.test(each)
+                        .filter(each -> group.equals(each.group()) // the list may be older than a message of that id
+                                && which.test(each)
                                 && (action != ChangeAction.PROMOTE || each.dueMicros() > baseMicros)
                                 && seen.add(each.id()))
                         .map(MessageInfo::id)

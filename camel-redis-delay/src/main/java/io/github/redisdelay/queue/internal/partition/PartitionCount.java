@@ -126,7 +126,7 @@ public final class PartitionCount implements CallGate {
         }
         // The calls that wait here were not sent, whatever became of the question.
         Throwable told = error instanceof RequestTimeoutException
-                ? new RequestTimeoutException(error.getMessage(), false, error)
+                ? new RequestTimeoutException(error.getMessage() + "; nothing was sent", false, error)
                 : error;
         refused.forEach(turn -> turn.completeExceptionally(told));
     }

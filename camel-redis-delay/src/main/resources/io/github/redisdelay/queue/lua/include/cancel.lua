@@ -4,7 +4,7 @@
 -- It stands before the other includes, because to make their functions takes as long as all that it does.
 
 if items_columns[2][1] == 'cancel' and not (session_stored or session_preflight_due)
-    and redis.call('EXISTS', key_config, key_seen, key_index) == 0 then
+    and redis.call('EXISTS', key_config, key_seen, key_index, KEYS[KEY_PRIORITIES + 11] or key_config) == 0 then
   local ids, met, all = items_columns[1], {}, true
   local due = redis.call('ZMSCORE', key_delayed, unpack(ids))
   for i = 1, #ids do
