@@ -142,11 +142,11 @@ class FiguresTest {
             restarted, `appendfsync always` [|] 0 [|][^|]*[|] # s ; kill -9 and restart, appendfsync always ; 7
             failover, `waitForReplicas=1` [|] 0 [|][^|]*[|] # s ; Sentinel: master killed, waitForReplicas=1 ; 7
             lags, without `waitForReplicas` [|] [*][*]# of ; Sentinel: master killed that was not replicated, without waitForReplicas ; 5
-            [*][*]469 of #[*][*] ; Sentinel: master killed that was not replicated, without waitForReplicas ; 3
+            [*][*]592 of #[*][*] ; Sentinel: master killed that was not replicated, without waitForReplicas ; 3
             [|] the same [|] # s ; Sentinel: master killed that was not replicated, without waitForReplicas ; 7
             side, without `waitForReplicas` [|] [*][*]# of ; Sentinel: master cut off, with a producer on its side ; 5
-            random moment [|] 0 [|] after its lease [|] # s ; death CLAIM_SENT ; 7
-            slots moved [|] 0 [|][^|]*[|] # s ; cluster: a master gone, back with its AOF ; 7
+            random moment [|] 0 [|] after its lease [|] # s ; death BEFORE_THE_CLAIM ; 7
+            slots moved [|] 0 [|][^|]*[|] # s ; cluster: a master killed under load, waitForReplicas=1 ; 7
             """)
     void should_be_those_of_the_report_on_faults(String text, String fault, int column) throws IOException {
         String cell = row("docs/reports/faults.md", fault).get(column);
