@@ -67,7 +67,9 @@ public final class CamelSender implements AutoCloseable {
         Exchange exchange = endpoints.get(queue).createExchange();
         exchange.getMessage().setBody(body);
         exchange.getMessage().setHeader(header, value);
-        exchange.getMessage().setHeader(RedisDelayConstants.GROUP, group);
+        if (group != null) {
+            exchange.getMessage().setHeader(RedisDelayConstants.GROUP, group);
+        }
         producers.get(queue).process(exchange, doneSync -> inFlight.end(exchange.getException()));
     }
 
