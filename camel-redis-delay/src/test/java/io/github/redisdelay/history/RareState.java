@@ -8,13 +8,16 @@ import static io.github.redisdelay.history.RareState.Where.CONSUMER_AWAY;
 import static io.github.redisdelay.history.RareState.Where.CORE_HEALED;
 import static io.github.redisdelay.history.RareState.Where.EVERYTHING_FAILS;
 import static io.github.redisdelay.history.RareState.Where.GROUPS_DAMAGED;
+import static io.github.redisdelay.history.RareState.Where.GROUPS_DISTURBED;
 import static io.github.redisdelay.history.RareState.Where.GROUPS_LOST;
 import static io.github.redisdelay.history.RareState.Where.HOSTILE_NETWORK;
 import static io.github.redisdelay.history.RareState.Where.IDS_LOST;
 import static io.github.redisdelay.history.RareState.Where.MASTERS_LOST;
+import static io.github.redisdelay.history.RareState.Where.MASTERS_WITH_GROUPS_LOST;
 import static io.github.redisdelay.history.RareState.Where.OPERATIONS;
 import static io.github.redisdelay.history.RareState.Where.PROCESSES_KILLED;
 import static io.github.redisdelay.history.RareState.Where.PROCESSES_WITH_GROUPS_KILLED;
+import static io.github.redisdelay.history.RareState.Where.PROCESSES_WITH_PLACES_KILLED;
 import static io.github.redisdelay.history.RareState.Where.SOAKED;
 
 import java.util.Arrays;
@@ -43,6 +46,7 @@ public enum RareState {
             CORE_HEALED,
             PROCESSES_KILLED,
             PROCESSES_WITH_GROUPS_KILLED,
+            PROCESSES_WITH_PLACES_KILLED,
             SOAKED),
     LEASE_OF_LIVING(
             "a lease expired although its consumer lived, and its message was claimed",
@@ -74,7 +78,14 @@ public enum RareState {
             EVERYTHING_FAILS,
             CORE_HEALED,
             PROCESSES_WITH_GROUPS_KILLED),
-    LOST_WITH_MASTER("what a master had confirmed was lost with it", MASTERS_LOST),
+    ROOM_FOR_MORE(
+            "a claim had room for more, so that all groups, or all places, were asked for",
+            PROCESSES_WITH_GROUPS_KILLED,
+            PROCESSES_WITH_PLACES_KILLED,
+            MASTERS_WITH_GROUPS_LOST,
+            GROUPS_DAMAGED,
+            GROUPS_DISTURBED),
+    LOST_WITH_MASTER("what a master had confirmed was lost with it", MASTERS_LOST, MASTERS_WITH_GROUPS_LOST),
     GIVEN_UP("a message was given up after its last attempt", CORE_HEALED),
     HELD_BY_BROKEN(
             "a lease that a broken consumer kept for as long as it may ended, and its message was claimed",
@@ -128,10 +139,16 @@ public enum RareState {
         PROCESSES_KILLED,
         /** {@code GroupsFaultsIT}, with consumers that die. */
         PROCESSES_WITH_GROUPS_KILLED,
+        /** {@code GroupsFaultsIT}, with consumers that die, where several messages of a group, or of the queue, have places. */
+        PROCESSES_WITH_PLACES_KILLED,
+        /** {@code GroupsFaultsIT}, with restarts of Redis and steps of its clock. */
+        GROUPS_DISTURBED,
         /** {@code ConnectionFaultsIT}, with one consumer that is held up or cut for longer than the lease. */
         CONSUMER_AWAY,
-        /** {@code SentinelIT} and {@code GroupsFaultsIT}, with a master that was not replicated. */
+        /** {@code SentinelIT}, with a master that was not replicated. */
         MASTERS_LOST,
+        /** {@code GroupsFaultsIT}, with a master that was not replicated. */
+        MASTERS_WITH_GROUPS_LOST,
         /** {@code SoakIT}, where it takes long enough for each fault to come again. */
         SOAKED
     }

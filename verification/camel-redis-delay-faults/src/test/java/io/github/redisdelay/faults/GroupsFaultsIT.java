@@ -54,31 +54,49 @@ class GroupsFaultsIT {
         void on(Scenario scenario) throws Exception;
     }
 
+    private interface Seeded {
+        RareStates with(Scenario scenario, long seed) throws Exception;
+    }
+
+    private static Run reach(Where where, Seeded run) {
+        return scenario -> Experiment.reach(where, seed -> run.with(scenario, seed));
+    }
+
     private enum Scenario {
         APPLICATION(
                 "groups: an application in three JVMs, which are killed",
                 scenario -> GroupedApplication.judge(scenario.title)),
         FAILOVER(
                 "groups: Sentinel, master killed that was not replicated",
-                scenario -> Experiment.reach(Where.MASTERS_LOST, seed -> failover(scenario, seed))),
-        KILLS("groups: SIGKILL at random moments", scenario -> kills(scenario, IN_ORDER)),
+                reach(Where.MASTERS_WITH_GROUPS_LOST, GroupsFaultsIT::failover)),
+        KILLS(
+                "groups: SIGKILL at random moments",
+                reach(Where.PROCESSES_WITH_GROUPS_KILLED, (scenario, seed) -> kills(scenario, IN_ORDER, seed))),
         KILLS_OF_THREE(
                 "groups: SIGKILL at random moments, three at a time, retries let others pass",
-                scenario -> kills(scenario, new QueueLimits(3, false))),
-        DEATHS(
-                "groups: JVMs die at each step",
-                scenario -> Experiment.reach(Where.PROCESSES_WITH_GROUPS_KILLED, seed -> deaths(scenario, seed))),
-        RATES_AND_KILLS("rates: SIGKILL at random moments", scenario -> kills(scenario, RATES)),
-        RATES_AND_STEPS("rates: server's clock steps 10 min back and forward", scenario -> stepped(scenario, RATES)),
-        PLACES_AND_KILLS("queueConcurrency: SIGKILL at random moments", scenario -> kills(scenario, PLACES)),
-        RESTARTS("groups: kill -9 of Redis and restart, appendfsync always", scenario -> restarts(scenario, IN_ORDER)),
+                reach(
+                        Where.PROCESSES_WITH_PLACES_KILLED,
+                        (scenario, seed) -> kills(scenario, new QueueLimits(3, false), seed))),
+        DEATHS("groups: JVMs die at each step", reach(Where.PROCESSES_WITH_GROUPS_KILLED, GroupsFaultsIT::deaths)),
+        RATES_AND_KILLS(
+                "rates: SIGKILL at random moments",
+                reach(Where.PROCESSES_KILLED, (scenario, seed) -> kills(scenario, RATES, seed))),
+        RATES_AND_STEPS(
+                "rates: server's clock steps 10 min back and forward",
+                scenario -> stepped(scenario, RATES, Experiment.newSeed())),
+        PLACES_AND_KILLS(
+                "queueConcurrency: SIGKILL at random moments",
+                reach(Where.PROCESSES_WITH_PLACES_KILLED, (scenario, seed) -> kills(scenario, PLACES, seed))),
+        RESTARTS(
+                "groups: kill -9 of Redis and restart, appendfsync always",
+                reach(Where.GROUPS_DISTURBED, (scenario, seed) -> restarts(scenario, IN_ORDER, seed))),
         RESTARTS_OF_TWO(
                 "groups: kill -9 of Redis and restart, appendfsync always, two at a time",
-                scenario -> restarts(scenario, new QueueLimits(2, true))),
-        DELETED(
-                "groups: their keys are deleted by hand",
-                scenario -> Experiment.reach(Where.GROUPS_DAMAGED, seed -> deleted(scenario, seed))),
-        STEPPED("groups: server's clock steps 10 min back and forward", scenario -> stepped(scenario, IN_ORDER));
+                reach(Where.GROUPS_DISTURBED, (scenario, seed) -> restarts(scenario, new QueueLimits(2, true), seed))),
+        DELETED("groups: their keys are deleted by hand", reach(Where.GROUPS_DAMAGED, GroupsFaultsIT::deleted)),
+        STEPPED(
+                "groups: server's clock steps 10 min back and forward",
+                reach(Where.GROUPS_DISTURBED, (scenario, seed) -> stepped(scenario, IN_ORDER, seed)));
 
         final String title;
         final Run run;
@@ -110,15 +128,12 @@ class GroupsFaultsIT {
         experiments.result(scenario);
     }
 
-    private static void kills(Scenario scenario, QueueLimits limits) throws Exception {
-        Where kind = limits.groupConcurrency() == 1 ? Where.PROCESSES_WITH_GROUPS_KILLED : Where.PROCESSES_KILLED;
-        Experiment.reach(kind, seed -> {
-            Path own = Files.createDirectory(directory.resolve(scenario.name() + seed));
-            try (Experiment experiment = new Experiment(scenario.title, seed).withLimits(limits)) {
-                FaultChild.killAtRandom(experiment, own, experiment.server.address(), 1, 4 * Experiment.rounds());
-                return experiment.reached();
-            }
-        });
+    private static RareStates kills(Scenario scenario, QueueLimits limits, long seed) throws Exception {
+        Path own = Files.createDirectory(directory.resolve(scenario.name() + seed));
+        try (Experiment experiment = new Experiment(scenario.title, seed).withLimits(limits)) {
+            FaultChild.killAtRandom(experiment, own, experiment.server.address(), 1, 4 * Experiment.rounds());
+            return experiment.reached();
+        }
     }
 
     private static RareStates deaths(Scenario scenario, long seed) throws Exception {
@@ -204,9 +219,10 @@ class GroupsFaultsIT {
         return inFlight;
     }
 
-    private static void restarts(Scenario scenario, QueueLimits limits) throws Exception {
+    private static RareStates restarts(Scenario scenario, QueueLimits limits, long seed) throws Exception {
         RedisServer server = RedisServer.dedicated("appendonly yes", "appendfsync always");
-        try (Experiment experiment = new Experiment(scenario.title, ExperimentSite.of(server)).withLimits(limits)) {
+        ExperimentSite site = ExperimentSite.of(server);
+        try (Experiment experiment = new Experiment(scenario.title, seed, site).withLimits(limits)) {
             int times = 3 * Experiment.rounds();
             long inFlight = underLoad(experiment, times, each -> {
                 each.history.faultBegins("restart");
@@ -215,6 +231,7 @@ class GroupsFaultsIT {
                 each.history.faultEnds("restart");
             });
             experiment.judge(times, inFlight);
+            return experiment.reached();
         }
     }
 
@@ -240,6 +257,7 @@ class GroupsFaultsIT {
                     each.history.faultEnds(scenario.title);
                 });
                 experiment.judge(deletions.size(), inFlight);
+                reached.add(experiment.reached());
             }
         }
         return reached;
@@ -268,13 +286,13 @@ class GroupsFaultsIT {
                         String removed = direct.call("ZREM " + key("parked") + " " + id);
                         reached.countIf(removed.equals(":1"), RareState.PARKED_LOST);
                     }
-                    return reached.hasReached(Where.GROUPS_DAMAGED);
+                    return reached.hasReached(RareState.PARKED_LOST);
                 });
     }
 
-    private static void stepped(Scenario scenario, QueueLimits limits) throws Exception {
+    private static RareStates stepped(Scenario scenario, QueueLimits limits, long seed) throws Exception {
         SteppedServer site = new SteppedServer();
-        try (Experiment experiment = new Experiment(scenario.title, site).withLimits(limits)) {
+        try (Experiment experiment = new Experiment(scenario.title, seed, site).withLimits(limits)) {
             long inFlight = underLoad(experiment, Experiment.rounds(), each -> {
                 each.history.clockSteps(SteppedServer.STEP.negated());
                 site.step(SteppedServer.STEP.negated());
@@ -285,6 +303,7 @@ class GroupsFaultsIT {
             });
             site.forget();
             experiment.judge(3 * Experiment.rounds(), inFlight);
+            return experiment.reached();
         }
     }
 }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.redisdelay.faults.FaultProcess.Death;
 import io.github.redisdelay.faults.ScheduleFleet.Member;
+import io.github.redisdelay.history.RareState;
 import io.github.redisdelay.history.RareState.Where;
 import io.github.redisdelay.history.RareStates;
 import io.github.redisdelay.history.RunChecker;
@@ -269,7 +270,9 @@ class SchedulesIT {
     }
 
     private static boolean hasReachedAll(Experiment experiment) {
-        return RunChecker.check(experiment.events(), Experiment.LEASE).reached().hasReached(Where.CHANGED_RUNS);
+        return RunChecker.check(experiment.events(), Experiment.LEASE)
+                .reached()
+                .hasReached(RareState.RUN_BY_OTHER_RULE);
     }
 
     private static void change(Experiment experiment, ScheduleFleet fleet, Member member, List<String> rules) {
