@@ -48,6 +48,12 @@ class FiguresTest {
             docs/operating.md ; confirmed message was lost: # with ; a node dies ; with waitForReplicas=1: acknowledged ; queue layer
             docs/operating.md ; lost # of 160 000 ; a node dies on a busy machine ; without: acknowledged and lost ; queue layer
             docs/operating.md ; replicas [|] # bytes for both ; a node dies on a busy machine ; to a replica of the other nodes ; queue layer
+            docs/operating.md ; took # µs of it at ; offered=5000 ; redis cpu ; through Camel
+            docs/operating.md ; and # µs at 20 000 ; offered=20000 ; redis cpu ; through Camel
+            docs/performance.md ; caller reaches # schedules ; schedule callers=1 link=0.5ms ; rate ; through Camel
+            docs/performance.md ; at a time reach # ; schedule async=2000 link=0.5ms ; rate ; through Camel
+            docs/performance.md ; its route # ms after ; due at once ; p50 ; through Camel
+            docs/performance.md ; with `RDelayedQueue` after # ms ; due at once ; p50 ; RDelayedQueue
             docs/monitoring.md ; takes # ns without a registry ; Delivery.plain ; time ; queue layer
             docs/monitoring.md ; and # ns with that of Prometheus ; Delivery.measured ; time ; queue layer
             docs/monitoring.md ; allocates # bytes in both ; Delivery.measured ; allocated ; queue layer
@@ -109,7 +115,7 @@ class FiguresTest {
             CPU of it ÷ that of `offer`, at most [|] # [|] # ; Redis CPU of scheduling, one waiting caller: through Camel ÷ `offer`
             16 waiting callers ÷ 16 of `offer` [|] # [|] # ; scheduling, 16 waiting callers: through Camel ÷ `RDelayedQueue.offer` by 16
             in lists ÷ 16 of `offer` [|] # [|] #, ; scheduling, asynchronous: through Camel ÷ `RDelayedQueue.offer` by 16
-            in lists ÷ 16 of `offer` [|] # [|] 6.6, # ; scheduling, batches of 100: through Camel ÷ `RDelayedQueue.offer` by 16
+            in lists ÷ 16 of `offer` [|] # [|] 6.4, # ; scheduling, batches of 100: through Camel ÷ `RDelayedQueue.offer` by 16
             lists of 100, queue layer ÷ floor [|] # [|] # ; scheduling in batches: queue layer, of the floor
             beyond two round trips, at most [|] # ms [|] # ms ; a lone message, due at once: p50 − 2 round trips, through Camel
             delayed ÷ with 10 000 [|] # [|] # ; scheduling with 5 000 000 pending, of the rate with 10 000: through Camel

@@ -103,7 +103,7 @@ class TranslatedReadmeTest {
             `waitForDisk`               | `waitForDisks`
             `getDelayedQueue`           | getDelayedQueue()
             mvn -B -ntp -T2 verify      | mvn verify
-            7 700/s                     | 7 600/s
+            10 000/s                    | 11 000/s
             4.22                        | 4.23
             30 s                        | 31 s
             (docs/guarantees.md)        | (docs/guarantees)
