@@ -18,6 +18,7 @@ import static io.github.redisdelay.history.RareState.Where.OPERATIONS;
 import static io.github.redisdelay.history.RareState.Where.PROCESSES_KILLED;
 import static io.github.redisdelay.history.RareState.Where.PROCESSES_WITH_GROUPS_KILLED;
 import static io.github.redisdelay.history.RareState.Where.PROCESSES_WITH_PLACES_KILLED;
+import static io.github.redisdelay.history.RareState.Where.PROCESSES_WITH_RATES_KILLED;
 import static io.github.redisdelay.history.RareState.Where.SOAKED;
 
 import java.util.Arrays;
@@ -47,6 +48,7 @@ public enum RareState {
             PROCESSES_KILLED,
             PROCESSES_WITH_GROUPS_KILLED,
             PROCESSES_WITH_PLACES_KILLED,
+            PROCESSES_WITH_RATES_KILLED,
             SOAKED),
     LEASE_OF_LIVING(
             "a lease expired although its consumer lived, and its message was claimed",
@@ -77,7 +79,8 @@ public enum RareState {
             CONSUMERS_KILLED,
             EVERYTHING_FAILS,
             CORE_HEALED,
-            PROCESSES_WITH_GROUPS_KILLED),
+            PROCESSES_WITH_GROUPS_KILLED,
+            PROCESSES_WITH_RATES_KILLED),
     ROOM_FOR_MORE(
             "a claim had room for more, so that all groups, or all places, were asked for",
             PROCESSES_WITH_GROUPS_KILLED,
@@ -141,6 +144,8 @@ public enum RareState {
         PROCESSES_WITH_GROUPS_KILLED,
         /** {@code GroupsFaultsIT}, with consumers that die, where several messages of a group, or of the queue, have places. */
         PROCESSES_WITH_PLACES_KILLED,
+        /** {@code GroupsFaultsIT}, with consumers that die, and rates: a claim may give less than it has room for. */
+        PROCESSES_WITH_RATES_KILLED,
         /** {@code GroupsFaultsIT}, with restarts of Redis and steps of its clock. */
         GROUPS_DISTURBED,
         /** {@code ConnectionFaultsIT}, with one consumer that is held up or cut for longer than the lease. */

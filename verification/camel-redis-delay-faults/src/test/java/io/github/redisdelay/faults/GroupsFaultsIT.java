@@ -80,7 +80,7 @@ class GroupsFaultsIT {
         DEATHS("groups: JVMs die at each step", reach(Where.PROCESSES_WITH_GROUPS_KILLED, GroupsFaultsIT::deaths)),
         RATES_AND_KILLS(
                 "rates: SIGKILL at random moments",
-                reach(Where.PROCESSES_KILLED, (scenario, seed) -> kills(scenario, RATES, seed))),
+                reach(Where.PROCESSES_WITH_RATES_KILLED, (scenario, seed) -> kills(scenario, RATES, seed))),
         RATES_AND_STEPS(
                 "rates: server's clock steps 10 min back and forward",
                 scenario -> stepped(scenario, RATES, Experiment.newSeed())),
