@@ -109,14 +109,17 @@ interface Browser extends AutoCloseable {
         return ((Number) value("document.querySelectorAll(" + quoted(selector) + ").length")).intValue();
     }
 
-    /** Clicks the middle of an element as soon as it is there, stands still and nothing covers it. */
+    /**
+     * Clicks the middle of an element as soon as it is there, stands still and nothing covers it. As a reader would, it
+     * scrolls to what is outside the window or under an outcome, which stays in its corner for longer than this waits.
+     */
     default void click(String selector) {
         String point = "(() => { const e = document.querySelector(" + quoted(selector) + "); if (!e) return '';"
-                + " let r = e.getBoundingClientRect();"
-                + " if (r.top < 0 || r.bottom > innerHeight || r.left < 0 || r.right > innerWidth) {"
-                + " e.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' }); r = e.getBoundingClientRect(); }"
-                + " const x = r.left + r.width / 2, y = r.top + r.height / 2, top = document.elementFromPoint(x, y);"
-                + " return top && (e.contains(top) || top.contains(e) && top.closest('button, a, summary') === e.closest('button, a, summary')) ? x + ' ' + y : ''; })()";
+                + " const control = one => one.closest('button, a, summary');"
+                + " const free = () => { const r = e.getBoundingClientRect(), x = r.left + r.width / 2, y = r.top + r.height / 2;"
+                + " const top = document.elementFromPoint(x, y);"
+                + " return top && (e.contains(top) || top.contains(e) && control(top) === control(e)) ? x + ' ' + y : ''; };"
+                + " return free() || (e.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' }), free()); })()";
         String[] last = {""};
         try {
             Awaitility.await()
