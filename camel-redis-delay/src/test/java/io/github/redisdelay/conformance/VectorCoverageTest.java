@@ -44,7 +44,8 @@ class VectorCoverageTest {
             "BUSY",
             "OOM",
             "NOPERM",
-            "can't run this command");
+            "can't run this command",
+            "can't publish to the channel");
 
     /** Types that share a row of the page, and one with another name there. */
     private static final Map<String, String> SEVERAL_TYPES = Map.of(

@@ -86,7 +86,7 @@ class CommandsTest {
 
     private static void checkAll(String page, String text) {
         COMMAND.matcher(text).results().forEach(match -> {
-            String command = match.group(1).replace("\\\n", " ").replaceAll("\\$(args|browsers)|\"\\$@\"", "");
+            String command = match.group(1).replace("\\\n", " ").replaceAll("\\$args|\"\\$(@|\\{browsers\\[@]})\"", "");
             check.maven(page + ": mvn " + command, "mvn " + command);
         });
         TESTS.matcher(text)

@@ -8,9 +8,11 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.nio.file.Files;
+import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -136,14 +138,14 @@ class FiguresTest {
 
     /**
      * @param text of the page on reliability
-     * @param fault the first cell of a row of the table of faults
+     * @param fault the first cell of a row of the table of faults, or a pattern for those of several: then the largest counts
      * @param column of that table; milliseconds are seconds on the page
      */
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
-            load # faults of ; soak: 60.0 minutes of mixed load, random faults ; 2
-            kinds hit # messages ; soak: 60.0 minutes of mixed load, random faults ; 3
-            of the # duplicates ; soak: 60.0 minutes of mixed load, random faults ; 6
+            load # faults of ; soak: .* ; 2
+            kinds hit # messages ; soak: .* ; 3
+            of the # duplicates ; soak: .* ; 6
             slow or half-open [|] 0 [|][^|]*[|] # s ; half-open ; 7
             restarted, `appendfsync always` [|] 0 [|][^|]*[|] # s ; kill -9 and restart, appendfsync always ; 7
             failover, `waitForReplicas=1` [|] 0 [|][^|]*[|] # s ; Sentinel: master killed, waitForReplicas=1 ; 7
@@ -151,23 +153,30 @@ class FiguresTest {
             [*][*]592 of #[*][*] ; Sentinel: master killed that was not replicated, without waitForReplicas ; 3
             [|] the same [|] # s ; Sentinel: master killed that was not replicated, without waitForReplicas ; 7
             side, without `waitForReplicas` [|] [*][*]# of ; Sentinel: master cut off, with a producer on its side ; 5
-            random moment [|] 0 [|] after its lease [|] # s ; death BEFORE_THE_CLAIM ; 7
-            slots moved [|] 0 [|][^|]*[|] # s ; cluster: a master killed under load, waitForReplicas=1 ; 7
+            random moment [|] 0 [|] after its lease [|] # s ; (death|SIGKILL) .* ; 7
+            slots moved [|] 0 [|][^|]*[|] # s ; cluster: .* ; 7
             """)
     void should_be_those_of_the_report_on_faults(String text, String fault, int column) throws IOException {
-        String cell = row("docs/reports/faults.md", fault).get(column);
-        BigDecimal value = number(cell.replace(" ms", ""));
-        assertRounded(
-                find("docs/reliability.md", text).group(1),
-                (cell.endsWith(" ms") ? value.movePointLeft(3) : value).toPlainString());
+        BigDecimal largest = rows("docs/reports/faults.md", fault)
+                .map(cells -> cells.get(column))
+                .map(cell ->
+                        cell.endsWith(" ms") ? number(cell.replace(" ms", "")).movePointLeft(3) : number(cell))
+                .max(Comparator.naturalOrder())
+                .orElseThrow();
+        assertRounded(find("docs/reliability.md", text).group(1), largest.toPlainString());
     }
 
     private static List<String> row(String page, String first) throws IOException {
-        return Files.readAllLines(Block.ROOT.resolve(page)).stream()
-                .filter(line -> line.startsWith("| " + first + " |"))
-                .map(line -> List.of(line.split(" *[|] *", -1)))
+        return rows(page, Pattern.quote(first))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError(page + " has no row '" + first + "'"));
+    }
+
+    /** The rows whose first cell matches. */
+    private static Stream<List<String>> rows(String page, String first) throws IOException {
+        return Files.readAllLines(Block.ROOT.resolve(page)).stream()
+                .map(line -> List.of(line.split(" *[|] *", -1)))
+                .filter(cells -> cells.size() > 2 && cells.get(1).matches(first));
     }
 
     /** As many digits of a result as the figure has, not counting the zeros at its end. */

@@ -27,8 +27,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The states that are hard to reach, and in which mistakes hide. Each names the random tests that must reach it: one that does
- * not has proved nothing about it, and is red.
+ * The states that are hard to reach, and in which mistakes hide. Each names the random tests that must reach it, in one of their
+ * rounds: a test that does not has proved nothing about it, and is red.
  */
 public enum RareState {
     LATE_END(

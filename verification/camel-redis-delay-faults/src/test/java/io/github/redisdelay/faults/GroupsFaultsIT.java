@@ -245,7 +245,7 @@ class GroupsFaultsIT {
         List<Deletion> deletions = List.of(
                 (experiment, direct) -> delete("groups", direct),
                 (experiment, direct) -> delete("config", direct),
-                (experiment, direct) -> loseParked(experiment, direct, reached));
+                (experiment, direct) -> reached.add(loseParked(experiment, direct)));
         for (int round = 0; round < Experiment.rounds(); round++) {
             try (Experiment experiment = new Experiment(scenario.title, seed + round).withLimits(IN_ORDER)) {
                 Iterator<Deletion> next = deletions.iterator();
@@ -275,7 +275,8 @@ class GroupsFaultsIT {
      * Some parked messages are lost from their set. Not those that may be cancelled: a cancel of a message that is in no set
      * removes it and says "none", which the judge calls a loss.
      */
-    private static void loseParked(Experiment experiment, RedisSocket direct, RareStates reached) {
+    private static RareStates loseParked(Experiment experiment, RedisSocket direct) {
+        RareStates lost = new RareStates();
         await("parked messages that nobody changes any more")
                 .atMost(Experiment.SAFETY_INTERVAL)
                 .pollInterval(Duration.ofMillis(20))
@@ -284,10 +285,11 @@ class GroupsFaultsIT {
                     ids.retainAll(direct.texts("ZRANGE " + key("parked") + " 0 -1"));
                     for (String id : ids) {
                         String removed = direct.call("ZREM " + key("parked") + " " + id);
-                        reached.countIf(removed.equals(":1"), RareState.PARKED_LOST);
+                        lost.countIf(removed.equals(":1"), RareState.PARKED_LOST);
                     }
-                    return reached.hasReached(RareState.PARKED_LOST);
+                    return lost.hasReached(RareState.PARKED_LOST);
                 });
+        return lost;
     }
 
     private static RareStates stepped(Scenario scenario, QueueLimits limits, long seed) throws Exception {

@@ -111,7 +111,7 @@ interface Browser extends AutoCloseable {
 
     /**
      * Clicks the middle of an element as soon as it is there, stands still and nothing covers it. As a reader would, it
-     * scrolls to what is outside the window or under an outcome, which stays in its corner for longer than this waits.
+     * scrolls to what is outside the window or under an outcome, which stays in its corner for about as long as this waits.
      */
     default void click(String selector) {
         String point = "(() => { const e = document.querySelector(" + quoted(selector) + "); if (!e) return '';"
