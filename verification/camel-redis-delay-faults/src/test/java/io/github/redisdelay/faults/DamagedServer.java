@@ -117,6 +117,10 @@ final class DamagedServer implements AutoCloseable {
             try (RedisSocket socket = RedisSocket.open(server.address())) {
                 folder = Path.of(socket.texts("CONFIG GET dir").get(1));
                 schedule(client, "early-", MESSAGES);
+                // The client writes this behind its first change. Before Redis 7.0 it could follow the RDB in the same
+                // file.
+                SentinelServers.until(
+                        () -> socket.call("EXISTS redis-delay:queues").equals(":1"));
                 socket.call("BGREWRITEAOF");
             }
             SentinelServers.until(() -> MasterAndReplica.info(server, "persistence")
