@@ -45,7 +45,9 @@ class VectorCoverageTest {
             "OOM",
             "NOPERM",
             "can't run this command",
-            "can't publish to the channel");
+            "ACL failure in script",
+            "can't publish to the channel",
+            "No permissions to access a channel");
 
     /** Types that share a row of the page, and one with another name there. */
     private static final Map<String, String> SEVERAL_TYPES = Map.of(

@@ -162,7 +162,7 @@ class FiguresTest {
                 .map(cell ->
                         cell.endsWith(" ms") ? number(cell.replace(" ms", "")).movePointLeft(3) : number(cell))
                 .max(Comparator.naturalOrder())
-                .orElseThrow();
+                .orElseThrow(() -> new AssertionError("no row '" + fault + "'"));
         assertRounded(find("docs/reliability.md", text).group(1), largest.toPlainString());
     }
 
