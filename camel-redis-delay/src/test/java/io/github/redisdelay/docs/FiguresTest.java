@@ -143,9 +143,9 @@ class FiguresTest {
      */
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
-            load # faults of ; soak: .* ; 2
-            kinds hit # messages ; soak: .* ; 3
-            of the # duplicates ; soak: .* ; 6
+            load # faults of ; soak: 60.0 minutes of mixed load, random faults ; 2
+            kinds hit # messages ; soak: 60.0 minutes of mixed load, random faults ; 3
+            of the # duplicates ; soak: 60.0 minutes of mixed load, random faults ; 6
             slow or half-open [|] 0 [|][^|]*[|] # s ; half-open ; 7
             restarted, `appendfsync always` [|] 0 [|][^|]*[|] # s ; kill -9 and restart, appendfsync always ; 7
             failover, `waitForReplicas=1` [|] 0 [|][^|]*[|] # s ; Sentinel: master killed.*, waitForReplicas=1 ; 7
